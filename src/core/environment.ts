@@ -1,0 +1,51 @@
+/** An environment in OpenEnv's shape, reduced to what a rollout needs. Built-in and remote ones look alike. */
+
+import type { Tool, ToolCall } from './tools'
+
+export interface ResetOptions {
+  /** One seed per group: every member starts from the same scenario (if the environment honours seeds). */
+  seed: number
+  episode_id: string
+  /** Which part of the scenario space to draw from; remote environments ignore it. */
+  split: 'train' | 'heldout'
+}
+
+export interface Observation {
+  /** What the model reads. */
+  text: string
+  /** null = "none given", which is not 0. */
+  reward: number | null
+  done: boolean
+  metadata: Record<string, unknown>
+  /** The call was refused or failed as a tool (text holds the error); it counts a turn and the episode goes on. */
+  toolError: boolean
+  /** Anything a panel may draw (board, scene); plain JSON. Never shown to the policy. */
+  scene?: unknown
+}
+
+/** One episode's session. Every method may reject with PlaygroundError('environment'): the episode is then unscorable. */
+export interface EnvironmentSession {
+  reset(options: ResetOptions): Promise<Observation>
+  step(call: ToolCall): Promise<Observation>
+  /** Releases what the session holds; never rejects. */
+  close(): Promise<void>
+}
+
+export interface Environment {
+  readonly name: string
+  /** Tools in prompt order. Known after `connect`. */
+  readonly tools: readonly Tool[]
+  /** Most sessions at once; Infinity for built-in ones. May shrink as the server says so. */
+  readonly maxSessions: number
+  /** System and user prompt that suit this environment; empty strings where unknown. */
+  readonly prompts: { system: string; user: string }
+  /** Discovers tools and capacity. Throws with a clear sentence when it cannot be used. */
+  connect(): Promise<void>
+  /** One episode, one session. */
+  open(): Promise<EnvironmentSession>
+  /** Episode's reward from its per-turn rewards; null only if the environment never gave one. */
+  episodeReward(rewards: readonly (number | null)[]): number | null
+  /** Whether a finished episode counts as solved, for success curves. */
+  isSuccess(reward: number): boolean
+  close(): Promise<void>
+}

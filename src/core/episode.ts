@@ -1,0 +1,57 @@
+/** An episode: one append-only record of tokens, who wrote each, and what the environment said. */
+
+import type { TokenAlternative } from './engine'
+import type { ChatMessage, ToolCall } from './tools'
+
+/** Who wrote a token. Only the model's tokens train. */
+export type Author = 'model' | 'environment' | 'template'
+
+export type ExitReason =
+  | 'env_done' // the environment said done
+  | 'answered' // the model made no tool call
+  | 'turn_limit' // max_tool_calling_iterations
+  | 'token_limit' // max_completion_length or the context is used up
+  | 'env_error' // the environment failed: unscorable
+  | 'stopped' // a person stopped the run
+
+export interface Turn {
+  /** Tokens of the model's turn: [start, end) in Episode.ids. */
+  start: number
+  end: number
+  /** Tokens appended after it (tool result and template): [end, resultEnd). */
+  resultEnd: number
+  /** Calls that were parsed, and what came back. */
+  calls: { call: ToolCall; result: string; reward: number | null; done: boolean; error: boolean; ms: number }[]
+  /** Set when the turn held a <tool_call> that could not be parsed. */
+  parseError: string | null
+  scene?: unknown
+}
+
+export interface Episode {
+  step: number
+  /** Index in the step, group-major: group = floor(index / num_generations). */
+  index: number
+  group: number
+  /** Environment seed shared by the group. */
+  seed: number
+  /** These five always have equal length. ids[0..promptLength) is the prompt. */
+  ids: number[]
+  mask: (0 | 1)[]
+  /** Sampler's log-prob where mask is 1, 0 elsewhere. */
+  logprobs: number[]
+  authors: Author[]
+  /** Likeliest alternatives where the model sampled, else null. */
+  alternatives: (TokenAlternative[] | null)[]
+  promptLength: number
+  turns: Turn[]
+  messages: ChatMessage[]
+  /** Scene right after reset, for drawing. */
+  scene?: unknown
+  /** Sum over turns as the environment defines it; null = unscorable. */
+  reward: number | null
+  exit: ExitReason
+  /** A sentence when exit is env_error. */
+  error: string | null
+  /** Whether the last sampled token is an end-of-turn token. */
+  terminated: boolean
+}

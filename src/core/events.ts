@@ -1,0 +1,64 @@
+/** Everything the training loop tells the outside; the panels are drawn from these and nothing else. */
+
+import type { EngineInfo } from './engine'
+import type { Author, Episode } from './episode'
+import type { TokenAlternative } from './engine'
+
+/** TRL's names → values; null where undefined (all-NaN). */
+export type Metrics = Record<string, number | null>
+
+/** An episode after scoring and the update. */
+export interface ScoredEpisode extends Episode {
+  advantage: number
+  /** π_old: the training graph's log-probs before the update, [tokens]; null before the update. */
+  trainLogprobs: number[] | null
+  entropies: number[] | null
+}
+
+export interface StepRecord {
+  step: number
+  episodes: ScoredEpisode[]
+  /** One per group: mean and ddof-1 standard deviation over scorable members, whether the group has a signal. */
+  groups: { group: number; mean: number | null; std: number | null; unscorable: number; signal: boolean }[]
+  metrics: Metrics
+  seconds: { sampling: number; training: number }
+  /** Adapter version after the update. */
+  version: number
+}
+
+export interface AppendedToken {
+  id: number
+  text: string
+  author: Author
+  logprob: number | null
+  top: TokenAlternative[] | null
+}
+
+export type TrainEvent =
+  | { type: 'step-started'; step: number; episodes: number; groups: number }
+  | { type: 'episode-started'; step: number; index: number; group: number; seed: number; prompt: AppendedToken[]; scene?: unknown }
+  | { type: 'tokens'; step: number; index: number; tokens: AppendedToken[] }
+  | { type: 'environment-waiting'; step: number; index: number; turn: number }
+  | { type: 'environment-answered'; step: number; index: number; turn: number; reward: number | null; done: boolean; ms: number; scene?: unknown }
+  | { type: 'episode-finished'; step: number; episode: Episode }
+  | { type: 'scored'; step: number; advantages: number[]; groups: StepRecord['groups'] }
+  | { type: 'training'; step: number; done: number; total: number }
+  | { type: 'step-finished'; record: StepRecord }
+  | { type: 'evaluation'; split: 'train' | 'heldout'; done: number; total: number }
+  | { type: 'notice'; level: 'info' | 'warning'; text: string }
+
+export type RunState =
+  | { state: 'loading'; what: string; done: number; total: number | null }
+  | { state: 'ready' }
+  | { state: 'running'; until: 'limit' | 'one-step' }
+  /** Asked to pause; the current step is being finished. */
+  | { state: 'pausing' }
+  | { state: 'paused'; step: number }
+  | { state: 'finished'; step: number; reason: 'step-limit' | 'target-reward' }
+  | { state: 'failed'; error: string; advice: string; recoverable: boolean }
+
+export interface EngineReport {
+  info: EngineInfo
+  /** Measured at load. */
+  loadSeconds: number
+}

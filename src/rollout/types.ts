@@ -1,0 +1,31 @@
+/** What a rollout takes; the trainer fills it in. */
+
+import type { GrpoConfig } from '../core/config'
+import type { Sampler } from '../core/engine'
+import type { Environment } from '../core/environment'
+import type { TrainEvent } from '../core/events'
+import type { ChatFormat } from './chat'
+
+export interface RolloutRequest {
+  /** Number of the GRPO step (part of every random key). */
+  step: number
+  /** One environment seed per group; num_generations episodes each. */
+  groupSeeds: readonly number[]
+  num_generations: number
+  split: 'train' | 'heldout'
+  /** Sampling settings, budgets and seed. */
+  config: Pick<
+    GrpoConfig,
+    'seed' | 'temperature' | 'top_p' | 'top_k' | 'min_p' | 'max_completion_length' | 'max_tool_calling_iterations'
+  >
+  system_prompt: string
+  user_prompt: string
+  environment: Environment
+  sampler: Sampler
+  chat: ChatFormat
+  onEvent: (event: TrainEvent) => void
+  /** Awaited between decode ticks; a pause is a promise that does not resolve yet. */
+  gate?: () => Promise<void>
+  /** Aborting ends every unfinished episode with exit 'stopped'. */
+  signal?: AbortSignal
+}
