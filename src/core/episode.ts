@@ -49,6 +49,8 @@ export interface Episode {
   scene?: unknown
   /** Sum over turns as the environment defines it; null = unscorable. */
   reward: number | null
+  /** Environment.isSuccess(reward); absent while unscorable or where the environment cannot say. */
+  success?: boolean
   exit: ExitReason
   /** A sentence when exit is env_error. */
   error: string | null

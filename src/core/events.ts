@@ -26,12 +26,15 @@ export interface StepRecord {
   version: number
 }
 
+/** An alternative with the text a person reads; text may be absent where the sender has no tokenizer at hand. */
+export type TokenOption = TokenAlternative & { text?: string }
+
 export interface AppendedToken {
   id: number
   text: string
   author: Author
   logprob: number | null
-  top: TokenAlternative[] | null
+  top: TokenOption[] | null
 }
 
 export type TrainEvent =
@@ -48,6 +51,7 @@ export type TrainEvent =
   | { type: 'notice'; level: 'info' | 'warning'; text: string }
 
 export type RunState =
+  /** done and total in bytes; total null while unknown. */
   | { state: 'loading'; what: string; done: number; total: number | null }
   | { state: 'ready' }
   | { state: 'running'; until: 'limit' | 'one-step' }
