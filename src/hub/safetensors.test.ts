@@ -27,7 +27,8 @@ describe('writeSafetensors', () => {
       { name: 'a', dims: [1], data: Float32Array.of(0.5) },
     ])
     const json =
-      '{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]}}'
+      '{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},' +
+      '"b":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]}}'
     const padded = json.padEnd(Math.ceil(json.length / 8) * 8, ' ')
     expect(written).toEqual(file(padded, new Uint8Array(Float32Array.of(0.5, 1, 2).buffer)))
   })

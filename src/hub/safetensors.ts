@@ -65,7 +65,8 @@ function readEntry(name: string, value: unknown): SafetensorsEntry {
   if (!isRecord(value)) refuse(`the header entry of '${name}' is not an object`)
   const { dtype, shape, data_offsets: offsets } = value
   if (dtype !== 'F32' && dtype !== 'F16' && dtype !== 'BF16') {
-    refuse(`'${name}' has dtype ${JSON.stringify(dtype)}`, 'Save the model as float32, float16 or bfloat16; quantised files are not read.')
+    const advice = 'Save the model as float32, float16 or bfloat16; quantised files are not read.'
+    refuse(`'${name}' has dtype ${JSON.stringify(dtype)}`, advice)
   }
   if (!Array.isArray(shape) || !shape.every(isCount)) refuse(`'${name}' has the shape ${JSON.stringify(shape)}`)
   if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(isCount)) {
@@ -74,7 +75,7 @@ function readEntry(name: string, value: unknown): SafetensorsEntry {
   const [begin, end] = offsets as [number, number]
   const bytes = shape.reduce((product, n) => product * n, BYTES[dtype])
   if (!Number.isSafeInteger(bytes) || end - begin !== bytes) {
-    refuse(`'${name}' is ${dtype} [${shape.join(', ')}], which takes ${bytes} bytes, but its offsets [${begin}, ${end}] hold ${end - begin}`)
+    refuse(`'${name}' is ${dtype} [${shape.join(', ')}], which takes ${bytes} bytes, but its offsets hold ${end - begin}`)
   }
   return { dtype, dims: [...shape], begin, end }
 }
@@ -101,7 +102,8 @@ export function readSafetensorsHeader(bytes: Uint8Array, fileBytes: number | nul
   if (bytes.byteLength < 8) refuse(`it has ${bytes.byteLength} bytes, fewer than the 8 of its length field`)
   const length = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true)
   if (length > BigInt(MAX_HEADER_BYTES)) {
-    refuse(`its first 8 bytes announce a header of ${length} bytes`, 'Check that the file is a safetensors file and not a page or a Git LFS pointer.')
+    const advice = 'Check that the file is a safetensors file and not a page or a Git LFS pointer.'
+    refuse(`its first 8 bytes announce a header of ${length} bytes`, advice)
   }
   const dataStart = 8 + Number(length)
   if (bytes.byteLength < dataStart) refuse(`its header should end at byte ${dataStart}, but there are only ${bytes.byteLength} bytes`)
