@@ -1,0 +1,106 @@
+/** How the page is served, built and tested: cross-origin isolation, one onnxruntime, and the vitest projects. */
+
+import react from '@vitejs/plugin-react'
+import type { UserConfig } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+const isolationHeaders = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+}
+
+/**
+ * Everything but the tests. `isolated` sends the two headers that WASM threads need; the page also works without them
+ * (GRPO_NO_ISOLATION=1 serves it that way).
+ */
+export function appConfig(isolated: boolean): UserConfig {
+  const headers = isolated ? isolationHeaders : {}
+  return {
+    // Works from any folder of any static host.
+    base: './',
+    // A missing file under /models/ must be a 404, not index.html in the shape of a model.
+    appType: 'mpa',
+    plugins: [react()],
+    // The default (iife) cannot import() inside a worker.
+    worker: { format: 'es' },
+    // transformers brings its own onnxruntime-web: two copies would be 27 MB more and two `env` objects.
+    resolve: { dedupe: ['onnxruntime-web', 'onnxruntime-common', 'react', 'react-dom'] },
+    optimizeDeps: {
+      // Pre-bundling loses the `new URL(...wasm, import.meta.url)` inside them.
+      exclude: ['onnxruntime-web', '@huggingface/transformers'],
+      // Known from the start, so that none is discovered late and reloads a page that is training.
+      entries: ['index.html'],
+      include: ['react', 'react-dom/client', 'react/jsx-dev-runtime', 'recharts', 'zod', 'zustand'],
+    },
+    server: { headers },
+    preview: { headers },
+    build: { target: 'esnext', chunkSizeWarningLimit: 2000 },
+  }
+}
+
+const minute = 60_000
+
+/** One process, one file at a time: for tests that start servers and browsers, or keep a core busy. */
+const oneAtATime = { fileParallelism: false, maxWorkers: 1 }
+
+export default defineConfig({
+  ...appConfig(process.env.GRPO_NO_ISOLATION !== '1'),
+  test: {
+    passWithNoTests: false,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          environment: 'node',
+          include: ['src/**/*.test.{ts,tsx}', 'e2e/tools/**/*.test.ts'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          environment: 'node',
+          include: ['e2e/integration/**/*.test.ts'],
+          testTimeout: minute,
+          hookTimeout: 3 * minute,
+          ...oneAtATime,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          environment: 'node',
+          include: ['e2e/browser/**/*.test.ts'],
+          testTimeout: 5 * minute,
+          hookTimeout: 2 * minute,
+          ...oneAtATime,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'reference',
+          environment: 'node',
+          include: ['e2e/reference/**/*.test.ts'],
+          testTimeout: 5 * minute,
+          hookTimeout: 5 * minute,
+          ...oneAtATime,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'soak',
+          environment: 'node',
+          include: ['e2e/soak/**/*.soak.ts'],
+          testTimeout: 120 * minute,
+          hookTimeout: 5 * minute,
+          ...oneAtATime,
+        },
+      },
+    ],
+  },
+})
