@@ -1,0 +1,22 @@
+/** The environments that live in the page, by name. */
+
+import type { EnvironmentSpec } from '../../core/config'
+import type { Environment } from '../../core/environment'
+import { catchEnvironment } from './catch'
+import { echoEnvironment } from './echo'
+import { laneEnvironment } from './lane'
+
+export type BuiltinName = Extract<EnvironmentSpec, { kind: 'builtin' }>['name']
+
+const MAKERS: Record<BuiltinName, () => Environment> = {
+  lane: laneEnvironment,
+  catch: catchEnvironment,
+  echo: echoEnvironment,
+}
+
+export const BUILTIN_NAMES = Object.keys(MAKERS) as readonly BuiltinName[]
+
+/** A new instance of a built-in environment; it is connected at once. */
+export function builtinEnvironment(name: BuiltinName): Environment {
+  return MAKERS[name]()
+}

@@ -1,0 +1,86 @@
+/** Ready-made runs: an environment, prompts that suit it, and settings that were seen to learn in about a minute. */
+
+import { DEFAULT_GRPO, DEFAULT_LORA, type EnvironmentSpec, type GrpoConfig, type LoraConfig, type RunConfig } from '../core/config'
+import { PlaygroundError } from '../core/errors'
+import { catchRules } from './builtin/catch'
+import { echoRules } from './builtin/echo'
+import type { BuiltinName } from './builtin/index'
+import { laneRules } from './builtin/lane'
+
+export interface Preset {
+  id: BuiltinName
+  title: string
+  /** One sentence. */
+  description: string
+  environment: EnvironmentSpec
+  system_prompt: string
+  user_prompt: string
+  enable_thinking: boolean
+  /** What differs from DEFAULT_GRPO. */
+  grpo: Partial<GrpoConfig>
+  lora: LoraConfig
+}
+
+/** Folder of the model that the site ships and the presets are made for. */
+export const TINY_MODEL = 'models/tiny-qwen3'
+
+/** dapo, no KL, temperature 1, groups of eight and all linear layers at r 16, alpha 32 are the defaults already. */
+export const PRESETS: readonly Preset[] = [
+  {
+    id: 'lane',
+    title: 'Emergency stop',
+    description: 'Something stands on the road: the model must learn to stop while there is room and else change to the free lane.',
+    environment: { kind: 'builtin', name: 'lane' },
+    system_prompt: laneRules.prompts.system,
+    user_prompt: laneRules.prompts.user,
+    enable_thinking: false,
+    grpo: { prompts_per_step: 8, learning_rate: 1e-3, max_steps: 50, max_completion_length: 256, max_tool_calling_iterations: 3 },
+    lora: DEFAULT_LORA,
+  },
+  {
+    id: 'catch',
+    title: 'Catch the ball',
+    description: 'A ball falls for five to seven moves: the model must learn to walk under it, though the reward comes only at the end.',
+    environment: { kind: 'builtin', name: 'catch' },
+    system_prompt: catchRules.prompts.system,
+    user_prompt: catchRules.prompts.user,
+    enable_thinking: false,
+    grpo: { prompts_per_step: 5, learning_rate: 1e-3, max_steps: 40, max_completion_length: 448, max_tool_calling_iterations: 7 },
+    lora: DEFAULT_LORA,
+  },
+  {
+    id: 'echo',
+    title: 'Echo',
+    description: 'The smallest run: the model must learn to repeat one or two words with a single tool call.',
+    environment: { kind: 'builtin', name: 'echo' },
+    system_prompt: echoRules.prompts.system,
+    user_prompt: echoRules.prompts.user,
+    enable_thinking: false,
+    grpo: { prompts_per_step: 4, learning_rate: 1e-3, max_steps: 30, max_completion_length: 64, max_tool_calling_iterations: 1 },
+    lora: DEFAULT_LORA,
+  },
+]
+
+/** A preset by its id; throws PlaygroundError('config') when there is none. */
+export function presetById(id: string): Preset {
+  const preset = PRESETS.find((p) => p.id === id)
+  if (preset === undefined) {
+    throw new PlaygroundError('config', `There is no preset "${id}".`, `Choose one of ${PRESETS.map((p) => p.id).join(', ')}.`)
+  }
+  return preset
+}
+
+/** The whole run that a preset stands for. */
+export function presetConfig(preset: Preset, seed = DEFAULT_GRPO.seed): RunConfig {
+  const { environment, system_prompt, user_prompt, enable_thinking, grpo, lora } = preset
+  return {
+    environment,
+    model: TINY_MODEL,
+    system_prompt,
+    user_prompt,
+    enable_thinking,
+    grpo: { ...DEFAULT_GRPO, ...grpo, seed },
+    lora: { ...lora, target_modules: [...lora.target_modules] },
+    backend: 'auto',
+  }
+}
