@@ -1,0 +1,77 @@
+/**
+ * From rewards to advantages: the "group relative" part of GRPO.
+ *
+ * Several attempts at the same task form a group. Nobody has to say how good a reward of 0.4 is; it is good if the
+ * siblings did worse. So an attempt's advantage is its reward minus the group's mean, measured in standard deviations:
+ *
+ *     A_i = (R_i − mean(R of the group)) / (std + 1e-4)
+ *
+ * A group whose members all earned the same teaches nothing: every advantage is 0.
+ */
+
+import type { ScaleRewards } from '../core/config'
+import { mean, standardDeviation } from './statistics'
+
+/** Added to the standard deviation, as TRL does, so that tiny spreads are not blown up without bound. */
+export const ADVANTAGE_EPSILON = 1e-4
+
+/** Spreads up to this are rounding noise, not a difference in reward (TRL's `isclose(std, 0)`). */
+const NO_SPREAD = 1e-8
+
+/** What a panel shows of one group. */
+export interface GroupStatistics {
+  group: number
+  /** Mean reward of the scorable members; null if there are none. */
+  mean: number | null
+  /** Standard deviation (ddof 1) of the scorable members; null with fewer than two. */
+  std: number | null
+  /** Members without a reward. */
+  unscorable: number
+  /** Whether the rewards differ, so that the group can teach something. */
+  signal: boolean
+}
+
+/**
+ * Statistics per group.
+ * @param rewards [groups × num_generations], group-major; null = unscorable
+ * @throws RangeError when the rewards do not divide into groups
+ */
+export function groupStatistics(rewards: readonly (number | null)[], num_generations: number): GroupStatistics[] {
+  return splitIntoGroups(rewards, num_generations).map((members, group) => {
+    const std = standardDeviation(members)
+    return { group, mean: mean(members), std, unscorable: members.filter((r) => r === null).length, signal: std !== null && std > NO_SPREAD }
+  })
+}
+
+/**
+ * Advantages, in the order of the rewards (TRL's `sum_then_normalize`; GRPO paper, arXiv 2402.03300, eq. 4).
+ *
+ * - 'group' divides by the group's own standard deviation,
+ * - 'batch' by that of all rewards of the step (the mean stays the group's; "Lite PPO", arXiv 2508.08221),
+ * - 'none' does not divide (Dr. GRPO, arXiv 2503.20783: the division favours tasks with little spread).
+ *
+ * Unscorable attempts are left out of every mean and deviation and get 0. Where the deviation is undefined (a single
+ * scorable member) the advantage is 0 as well.
+ *
+ * @param rewards [groups × num_generations], group-major; null = unscorable
+ * @returns [groups × num_generations]
+ * @throws RangeError when the rewards do not divide into groups
+ */
+export function advantages(rewards: readonly (number | null)[], num_generations: number, scale_rewards: ScaleRewards): Float64Array {
+  const groups = groupStatistics(rewards, num_generations)
+  const batchStd = standardDeviation(rewards)
+  return Float64Array.from(rewards, (reward, index) => {
+    const group = groups[Math.floor(index / num_generations)]
+    if (reward === null || !group || group.mean === null || group.std === null || !group.signal) return 0
+    const centred = reward - group.mean
+    if (scale_rewards === 'none') return centred
+    return centred / ((scale_rewards === 'batch' ? (batchStd ?? 0) : group.std) + ADVANTAGE_EPSILON)
+  })
+}
+
+function splitIntoGroups<T>(values: readonly T[], size: number): T[][] {
+  if (!Number.isInteger(size) || size < 1 || values.length % size !== 0) {
+    throw new RangeError(`${values.length} rewards do not divide into groups of ${size}`)
+  }
+  return Array.from({ length: values.length / size }, (_, group) => values.slice(group * size, (group + 1) * size))
+}

@@ -1,0 +1,21 @@
+/**
+ * GRPO in plain arrays, to be read in this order:
+ *
+ * 1. `advantages.ts`  rewards of a group of attempts at one task → how much better than its siblings each attempt was
+ * 2. `loss.ts`        advantage and log-probabilities → the loss and its derivative by every log-probability
+ * 3. `kl.ts`          the optional pull back to the reference policy
+ * 4. `schedule.ts`    the learning rate at each optimizer step
+ * 5. `metrics.ts`     what of all this is worth a curve, under TRL's names (`statistics.ts` holds the means behind them)
+ * 6. `sft.ts`         imitation instead of trial and error: the loss that pretraining uses
+ *
+ * Nothing here knows a model, a browser or an environment. A network enters only through the chain rule: the engine
+ * multiplies d loss / d log-prob by d log-prob / d weight.
+ */
+
+export * from './advantages'
+export * from './kl'
+export * from './loss'
+export * from './metrics'
+export * from './schedule'
+export * from './sft'
+export * from './statistics'

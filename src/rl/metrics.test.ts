@@ -1,0 +1,139 @@
+/** Metric definitions, each on a case worked out by hand. */
+import { describe, expect, it } from 'vitest'
+import type { Episode, Turn } from '../core/episode'
+import { advantages, groupStatistics } from './advantages'
+import { completionMetrics, countTokens, environmentMetrics, mismatchMetrics, rewardMetrics, updateMetrics } from './metrics'
+
+const turn = (change: Partial<Turn> = {}): Turn => ({ start: 2, end: 4, resultEnd: 5, calls: [], parseError: null, ...change })
+const call = (ms: number, error = false) => ({ call: { name: 'move', arguments: {} }, result: '', reward: null, done: false, error, ms })
+
+function episode(index: number, reward: number | null, modelTokens: number, change: Partial<Episode> = {}): Episode {
+  const mask = [0, 0, ...Array<1>(modelTokens).fill(1), 0] as (0 | 1)[]
+  return {
+    step: 0,
+    index,
+    group: Math.floor(index / 2),
+    seed: 1,
+    ids: mask.map(() => 7),
+    mask,
+    logprobs: mask.map(() => 0),
+    authors: mask.map((m, t) => (m === 1 ? 'model' : t < 2 ? 'template' : 'environment')),
+    alternatives: mask.map(() => null),
+    promptLength: 2,
+    turns: [turn()],
+    messages: [],
+    reward,
+    exit: 'env_done',
+    error: null,
+    terminated: true,
+    ...change,
+  }
+}
+
+const EPISODES = [
+  episode(0, 1, 2, { turns: [turn({ calls: [call(10)] }), turn({ calls: [call(30, true)] })] }),
+  episode(1, 0, 4, { terminated: false, exit: 'token_limit', turns: [turn({ parseError: 'no JSON' })] }),
+  episode(2, 0.5, 3),
+  episode(3, null, 1, { exit: 'env_error', error: 'gone' }),
+]
+
+describe('rewardMetrics', () => {
+  const rewards = EPISODES.map((e) => e.reward)
+  const make = (scale_rewards: 'group' | 'batch') =>
+    rewardMetrics(EPISODES, groupStatistics(rewards, 2), advantages(rewards, 2, scale_rewards), {
+      name: 'Catch',
+      scale_rewards,
+      isSuccess: (r) => r >= 1,
+    })
+  it('averages over scorable episodes of the whole step', () => {
+    const metrics = make('group')
+    expect(metrics['reward']).toBe(0.5)
+    expect(metrics['reward_std']).toBe(0.5)
+    expect(metrics['rewards/Catch/mean']).toBe(0.5)
+    expect(metrics['rewards/Catch/std']).toBe(0.5)
+    expect(metrics['success']).toBeCloseTo(1 / 3, 12)
+    expect(metrics['groups/useful']).toBe(0.5)
+    expect(metrics['completions/effective']).toBe(2)
+  })
+  it('takes the spread of the group or of the step', () => {
+    expect(make('group')['frac_reward_zero_std']).toBeCloseTo(1 / 3, 12)
+    expect(make('batch')['frac_reward_zero_std']).toBe(0)
+  })
+  it('is null, not 0, when nothing is scorable', () => {
+    const holes = [episode(0, null, 1), episode(1, null, 1)]
+    const metrics = rewardMetrics(holes, groupStatistics([null, null], 2), [0, 0], { name: 'x', scale_rewards: 'group', isSuccess: () => true })
+    expect(metrics['reward']).toBeNull()
+    expect(metrics['reward_std']).toBeNull()
+    expect(metrics['success']).toBeNull()
+  })
+})
+
+describe('completionMetrics', () => {
+  it('counts model-written tokens, terminated ones apart', () => {
+    expect(completionMetrics(EPISODES)).toMatchObject({
+      'completions/mean_length': 2.5,
+      'completions/min_length': 1,
+      'completions/max_length': 4,
+      'completions/mean_terminated_length': 2,
+      'completions/min_terminated_length': 1,
+      'completions/max_terminated_length': 3,
+      'completions/clipped_ratio': 0.25,
+      'tokens/model': 10,
+      'tokens/environment': 4,
+      'tokens/template': 0,
+      'turns/mean': 1.25,
+      'exit/env_done': 0.5,
+      'exit/token_limit': 0.25,
+      'exit/env_error': 0.25,
+      'exit/answered': 0,
+    })
+    expect(countTokens(EPISODES)).toBe(8 + 10)
+  })
+  it('has terminated lengths of 0 where nothing terminated', () => {
+    expect(completionMetrics([episode(0, 1, 2, { terminated: false })])['completions/mean_terminated_length']).toBe(0)
+  })
+})
+
+describe('environmentMetrics', () => {
+  it('keeps failed, unparseable and unscorable apart', () => {
+    expect(environmentMetrics(EPISODES)).toEqual({
+      'tools/call_frequency': 0.5,
+      'tools/failure_frequency': 0.5,
+      'tools/parse_failure_frequency': 1 / 3,
+      'environment/latency_ms': 20,
+      'environment/unscorable': 1,
+    })
+  })
+})
+
+describe('mismatchMetrics', () => {
+  it('compares both log-probs where the mask is 1', () => {
+    const metrics = mismatchMetrics([{ mask: [0, 1, 1], sampler: [9, -1, -2], train: [0, -1.1, -1.8] }])
+    expect(metrics['sampling/sampling_logp_difference/mean']).toBeCloseTo(0.15, 12)
+    expect(metrics['sampling/sampling_logp_difference/max']).toBeCloseTo(0.2, 12)
+    expect(metrics['sampling/importance_sampling_ratio/min']).toBeCloseTo(Math.exp(-0.1), 12)
+    expect(metrics['sampling/importance_sampling_ratio/mean']).toBeCloseTo((Math.exp(-0.1) + Math.exp(0.2)) / 2, 12)
+    expect(metrics['sampling/importance_sampling_ratio/max']).toBeCloseTo(Math.exp(0.2), 12)
+  })
+})
+
+describe('updateMetrics', () => {
+  it('takes token means per optimizer step and averages the steps', () => {
+    const row = (tokens: number, clippedLow: number, clippedHigh: number, entropy: number) => ({ tokens, clippedLow, clippedHigh, entropy, kl: null })
+    const metrics = updateMetrics([
+      { loss: 1, grad_norm: 5, learning_rate: 0.1, sequences: [row(4, 0, 0, 4), row(1, 0, 0, 6)] },
+      { loss: 2, grad_norm: 7, learning_rate: 0.2, sequences: [row(4, 1, 0, 4), row(1, 0, 1, 1), row(0, 0, 0, 0)] },
+    ])
+    expect(metrics).toEqual({
+      loss: 1.5,
+      grad_norm: 7,
+      learning_rate: 0.2,
+      entropy: 1.5,
+      'clip_ratio/low_mean': 0.1,
+      'clip_ratio/low_min': 0,
+      'clip_ratio/high_mean': 0.1,
+      'clip_ratio/high_max': 0.5,
+      'clip_ratio/region_mean': 0.2,
+    })
+  })
+})

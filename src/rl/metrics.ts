@@ -1,0 +1,173 @@
+/**
+ * The curves of a run. Names and definitions are TRL's where TRL has them, so that a run here and a run there can be laid
+ * side by side; the others (turns, exits, parse failures, latency, unscorable, success, useful groups) say what TRL
+ * cannot. null means undefined (nothing to average), which is not 0.
+ */
+
+import type { ScaleRewards } from '../core/config'
+import type { Episode, ExitReason } from '../core/episode'
+import type { Metrics } from '../core/events'
+import type { GroupStatistics } from './advantages'
+import { countTrained, type PolicySequenceStatistics } from './loss'
+import { maximum, mean, minimum, standardDeviation, sum } from './statistics'
+
+const EXIT_REASONS: readonly ExitReason[] = ['env_done', 'answered', 'turn_limit', 'token_limit', 'env_error', 'stopped']
+
+/**
+ * reward, reward_std (ddof 1 over the whole step, not the mean of group deviations), rewards/{name}/mean and /std,
+ * frac_reward_zero_std (share of scorable episodes whose group, or with 'batch' whose step, has no spread), success (share
+ * of scorable episodes that solved the task), groups/useful (share of groups with a signal) and completions/effective
+ * (number of episodes with a non-zero advantage).
+ *
+ * @param name what the reward is called, as TRL's environment class name
+ * @param advantages [episodes], same order
+ */
+export function rewardMetrics(
+  episodes: readonly Episode[],
+  groups: readonly GroupStatistics[],
+  advantages: ArrayLike<number>,
+  options: { name: string; scale_rewards: ScaleRewards; isSuccess: (reward: number) => boolean },
+): Metrics {
+  const rewards = episodes.map((episode) => episode.reward)
+  const scorable = rewards.filter((reward) => reward !== null)
+  const std = standardDeviation(rewards)
+  const signal = new Map(groups.map((group) => [group.group, group.signal]))
+  const anySpread = std !== null && std > 1e-8
+  const noSpread = episodes.map((episode) => {
+    if (episode.reward === null) return null
+    return (options.scale_rewards === 'batch' ? anySpread : signal.get(episode.group)) ? 0 : 1
+  })
+  return {
+    reward: mean(rewards),
+    reward_std: std,
+    [`rewards/${options.name}/mean`]: mean(rewards),
+    [`rewards/${options.name}/std`]: std,
+    frac_reward_zero_std: mean(noSpread),
+    success: mean(scorable.map((reward) => (options.isSuccess(reward) ? 1 : 0))),
+    'groups/useful': mean(groups.map((group) => (group.signal ? 1 : 0))),
+    'completions/effective': Array.from(advantages).filter((advantage) => advantage !== 0).length,
+  }
+}
+
+/**
+ * Lengths in model-written tokens over the whole step, before `mask_truncated_completions`; the `terminated` ones over
+ * episodes that ended in an end-of-turn token (0 if none, as in TRL); clipped_ratio = share that did not; tokens/{author} =
+ * tokens after the prompt by who wrote them; turns/mean and the share of every exit reason.
+ */
+export function completionMetrics(episodes: readonly Episode[]): Metrics {
+  const lengths = episodes.map((episode) => countTrained(episode.mask))
+  const terminated = lengths.filter((_, i) => episodes[i]?.terminated)
+  const authors = (author: string) =>
+    sum(episodes.map((episode) => episode.authors.slice(episode.promptLength).filter((who) => who === author).length))
+  const metrics: Metrics = {
+    'completions/mean_length': mean(lengths),
+    'completions/min_length': minimum(lengths),
+    'completions/max_length': maximum(lengths),
+    'completions/mean_terminated_length': mean(terminated) ?? 0,
+    'completions/min_terminated_length': minimum(terminated) ?? 0,
+    'completions/max_terminated_length': maximum(terminated) ?? 0,
+    'completions/clipped_ratio': mean(episodes.map((episode) => (episode.terminated ? 0 : 1))),
+    'tokens/model': authors('model'),
+    'tokens/environment': authors('environment'),
+    'tokens/template': authors('template'),
+    'turns/mean': mean(episodes.map((episode) => episode.turns.length)),
+  }
+  for (const reason of EXIT_REASONS) {
+    metrics[`exit/${reason}`] = mean(episodes.map((episode) => (episode.exit === reason ? 1 : 0)))
+  }
+  return metrics
+}
+
+/** What one step adds to TRL's cumulative `num_tokens`: prompt tokens and model-written tokens, no tool results. */
+export function countTokens(episodes: readonly Episode[]): number {
+  return sum(episodes.map((episode) => episode.promptLength + countTrained(episode.mask)))
+}
+
+/**
+ * tools/call_frequency = parsed calls per episode; tools/failure_frequency = failed ÷ parsed calls (0 without calls; an
+ * unparseable call is neither, as in TRL); tools/parse_failure_frequency = unparseable ÷ attempted calls (0 without
+ * attempts); environment/latency_ms = mean answer time of a call; environment/unscorable = number of episodes without a reward.
+ */
+export function environmentMetrics(episodes: readonly Episode[]): Metrics {
+  const turns = episodes.flatMap((episode) => episode.turns)
+  const calls = turns.flatMap((turn) => turn.calls)
+  const unparseable = turns.filter((turn) => turn.parseError !== null).length
+  const attempts = calls.length + unparseable
+  return {
+    'tools/call_frequency': episodes.length === 0 ? null : calls.length / episodes.length,
+    'tools/failure_frequency': calls.length === 0 ? 0 : calls.filter((call) => call.error).length / calls.length,
+    'tools/parse_failure_frequency': attempts === 0 ? 0 : unparseable / attempts,
+    'environment/latency_ms': mean(calls.map((call) => call.ms)),
+    'environment/unscorable': episodes.filter((episode) => episode.reward === null).length,
+  }
+}
+
+/** One sequence's log-probs as the sampler and as the training graph computed them; arrays are [tokens]. */
+export interface MismatchSequence {
+  mask: ArrayLike<number>
+  sampler: ArrayLike<number>
+  /** π_old: before the update. */
+  train: ArrayLike<number>
+}
+
+/**
+ * How far the sampler and the training graph disagree about the same tokens, over trained tokens: the absolute difference
+ * of log-probs, and the ratio exp(train − sampler) token by token, without clamping (nothing is corrected by it yet).
+ */
+export function mismatchMetrics(sequences: readonly MismatchSequence[]): Metrics {
+  const differences: number[] = []
+  for (const { mask, sampler, train } of sequences) {
+    for (let t = 0; t < mask.length; t++) if (mask[t] === 1) differences.push((train[t] as number) - (sampler[t] as number))
+  }
+  const ratios = differences.map(Math.exp)
+  return {
+    'sampling/sampling_logp_difference/mean': mean(differences.map(Math.abs)),
+    'sampling/sampling_logp_difference/max': maximum(differences.map(Math.abs)),
+    'sampling/importance_sampling_ratio/min': minimum(ratios),
+    'sampling/importance_sampling_ratio/mean': mean(ratios),
+    'sampling/importance_sampling_ratio/max': maximum(ratios),
+  }
+}
+
+/** One optimizer step. */
+export interface UpdateRecord {
+  loss: number
+  /** Before clipping. */
+  grad_norm: number
+  /** The rate that was applied. */
+  learning_rate: number
+  /** One per trained sequence, in episode order; entropy = sum over its trained tokens, nats. */
+  sequences: readonly (PolicySequenceStatistics & { entropy: number })[]
+}
+
+/**
+ * loss, entropy, kl (only with beta), clip_ratio/*: token means over the optimizer step, averaged over the step's
+ * num_iterations optimizer steps; clip_ratio/low_min and /high_max are over sequences of the sequence's clipped share.
+ * grad_norm and learning_rate are the last optimizer step's, as the Hugging Face Trainer logs them.
+ */
+export function updateMetrics(updates: readonly UpdateRecord[]): Metrics {
+  const last = updates.at(-1)
+  const average = (of: (update: UpdateRecord) => number | null) => mean(updates.map(of))
+  const perToken = (of: (sequence: UpdateRecord['sequences'][number]) => number) =>
+    average(({ sequences }) => {
+      const tokens = sum(sequences.map((sequence) => sequence.tokens))
+      return tokens === 0 ? null : sum(sequences.map(of)) / tokens
+    })
+  const shares = (update: UpdateRecord, of: (sequence: PolicySequenceStatistics) => number) =>
+    update.sequences.filter((sequence) => sequence.tokens > 0).map((sequence) => of(sequence) / sequence.tokens)
+  const metrics: Metrics = {
+    loss: average((update) => update.loss),
+    grad_norm: last?.grad_norm ?? null,
+    learning_rate: last?.learning_rate ?? null,
+    entropy: perToken((sequence) => sequence.entropy),
+    'clip_ratio/low_mean': perToken((sequence) => sequence.clippedLow),
+    'clip_ratio/low_min': average((update) => minimum(shares(update, (sequence) => sequence.clippedLow))),
+    'clip_ratio/high_mean': perToken((sequence) => sequence.clippedHigh),
+    'clip_ratio/high_max': average((update) => maximum(shares(update, (sequence) => sequence.clippedHigh))),
+    'clip_ratio/region_mean': perToken((sequence) => sequence.clippedLow + sequence.clippedHigh),
+  }
+  if (updates.some((update) => update.sequences.some((sequence) => sequence.kl !== null))) {
+    metrics['kl'] = perToken((sequence) => sequence.kl ?? 0)
+  }
+  return metrics
+}
