@@ -38,3 +38,6 @@ export type Message =
   | { type: 'evaluation-failed'; requestId: number; error: string }
 
 export type { RunState, StepRecord, TrainEvent }
+
+// Plain data that both sides share.
+export { PRESETS, presetById, presetConfig, TINY_MODEL, type Preset } from '../env/presets'

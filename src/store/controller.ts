@@ -1,0 +1,131 @@
+/** What the buttons do: joins the worker's port with the stores. No React, no DOM. */
+
+import type { EnvironmentSpec, RunConfig } from '../core/config'
+import type { Command, EvaluationResult, Message } from '../worker/protocol'
+import { defaultConfig } from './presets'
+import type { RunStore } from './run-store'
+import type { SelectionStore } from './selection-store'
+import { hasChanges, type SetupStore } from './setup-store'
+import { isActive, type RunView } from './view'
+
+/** The worker as the page sees it. */
+export interface EnginePort {
+  send(command: Command): void
+  onMessage(listener: (message: Message) => void): void
+}
+
+export interface Controller {
+  /** First load of the model; does nothing while a linked server waits for consent. */
+  start(): void
+  train(): void
+  step(): void
+  pause(): void
+  /** Back to step 0; with changed settings, a new run with these. */
+  reset(): void
+  /** Changes the controls. The worker hears of it at Reset, or at Train while nothing has been trained. */
+  edit(change: (config: RunConfig) => RunConfig): void
+  /** Takes an environment with its starting settings; at once if that destroys no run. */
+  chooseEnvironment(spec: EnvironmentSpec): void
+  /** The person agrees to connect to the server that the link names. */
+  consent(): void
+  /** Sends a command as it is. */
+  send(command: Command): void
+  /** Success rates over fixed-seed episodes; rejects with the worker's sentence. */
+  evaluate(episodes: number): Promise<EvaluationResult>
+}
+
+/** Nothing would be lost by configuring anew: no step was begun. */
+export function isFresh(view: RunView): boolean {
+  return view.steps.length === 0 && view.history.length === 0 && !isActive(view.run)
+}
+
+export function createController(port: EnginePort, run: RunStore, setup: SetupStore, selection: SelectionStore): Controller {
+  let afterReady: Command | null = null
+  let lastRequest = 0
+  const pending = new Map<number, { resolve: (result: EvaluationResult) => void; reject: (error: Error) => void }>()
+
+  port.onMessage((message) => {
+    run.receive(message)
+    if (message.type === 'state' && message.state.state === 'failed') afterReady = null
+    if (message.type === 'state' && message.state.state === 'ready' && afterReady) {
+      const command = afterReady
+      afterReady = null
+      port.send(command)
+    }
+    if (message.type === 'cleared') selection.setState({ step: null, token: null })
+    if (message.type === 'evaluation') {
+      pending.get(message.requestId)?.resolve(message.result)
+      pending.delete(message.requestId)
+    }
+    if (message.type === 'evaluation-failed') {
+      pending.get(message.requestId)?.reject(new Error(message.error))
+      pending.delete(message.requestId)
+    }
+  })
+
+  function send(command: Command) {
+    if (command.type === 'configure') {
+      setup.setState({ config: command.config, applied: command.config, awaitsConsent: false })
+      selection.setState({ step: null, token: null })
+    }
+    port.send(command)
+  }
+
+  const configure = () => send({ type: 'configure', config: setup.getState().config })
+
+  /** Train and Step on a page whose settings were never taken over take them over first. */
+  function go(command: Command) {
+    const state = setup.getState()
+    run.flush()
+    if (state.applied === null || (hasChanges(state) && isFresh(run.getState()))) {
+      afterReady = command
+      configure()
+    } else {
+      send(command)
+    }
+    selection.setState({ step: null })
+  }
+
+  return {
+    start() {
+      if (!setup.getState().awaitsConsent) configure()
+    },
+    train: () => go({ type: 'train' }),
+    step: () => go({ type: 'step' }),
+    pause() {
+      afterReady = null
+      send({ type: 'pause' })
+    },
+    reset() {
+      afterReady = null
+      const state = setup.getState()
+      run.flush()
+      const failed = run.getState().run.state === 'failed'
+      if (state.applied === null || hasChanges(state) || failed) configure()
+      else send({ type: 'reset' })
+    },
+    edit(change) {
+      setup.setState((state) => ({ config: change(state.config) }))
+    },
+    chooseEnvironment(spec) {
+      const { config } = setup.getState()
+      const base = defaultConfig(spec)
+      const seed = config.grpo.seed
+      setup.setState({ config: { ...base, grpo: { ...base.grpo, seed }, backend: config.backend }, awaitsConsent: false, problems: [] })
+      run.flush()
+      if (isFresh(run.getState())) configure()
+    },
+    consent() {
+      setup.setState({ awaitsConsent: false })
+      configure()
+    },
+    send,
+    evaluate(episodes) {
+      const requestId = ++lastRequest
+      return new Promise((resolve, reject) => {
+        pending.set(requestId, { resolve, reject })
+        port.send({ type: 'evaluate', requestId, episodes })
+      })
+    },
+  }
+}

@@ -1,0 +1,119 @@
+/** The page's address holds its settings: a config ↔ the hash, versioned, only what differs from the preset. */
+
+import type { EnvironmentSpec, RunConfig } from '../core/config'
+import { readAddress } from './address'
+import { PRESET_NAMES, defaultConfig, type PresetName } from './presets'
+import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
+
+const VERSION = '1'
+/** A prompt longer than this does not belong in a link. */
+const MAX_PROMPT = 8000
+const MAX_MODEL = 200
+
+export interface LinkContent {
+  config: RunConfig
+  /** Index of the selected episode. */
+  episode: number
+  /** One sentence for everything in the link that was not used. */
+  problems: string[]
+}
+
+/** The environment as one word or address: 'lane', 'ws://host:8000'. */
+export function writeEnvironment(spec: EnvironmentSpec): string {
+  return spec.kind === 'builtin' ? spec.name : spec.url
+}
+
+const isPreset = (text: string): text is PresetName => (PRESET_NAMES as readonly string[]).includes(text)
+
+/** The hash (with '#') of a config and the selected episode. `readLink` gives the same back. */
+export function writeLink(config: RunConfig, episode: number): string {
+  const out = new URLSearchParams({ v: VERSION, env: writeEnvironment(config.environment) })
+  const base = defaultConfig(config.environment)
+  for (const { key } of ALL_SETTINGS) {
+    const value = getSetting(config, key)
+    // The seed is always in view: a link without it would hide what makes the run what it is.
+    if (key === 'seed' || value !== getSetting(base, key)) out.set(key, writeSetting(value))
+  }
+  if (config.lora.target_modules.join() !== base.lora.target_modules.join()) out.set('lora_targets', config.lora.target_modules.join())
+  if (config.backend !== base.backend) out.set('backend', config.backend)
+  if (config.model !== base.model) out.set('model', config.model)
+  if (config.system_prompt !== base.system_prompt) out.set('system_prompt', config.system_prompt)
+  if (config.user_prompt !== base.user_prompt) out.set('user_prompt', config.user_prompt)
+  if (config.enable_thinking !== base.enable_thinking) out.set('enable_thinking', String(config.enable_thinking))
+  if (episode !== 0) out.set('episode', String(episode))
+  return `#${out.toString()}`
+}
+
+/** Reads a hash; never throws. Whatever is wrong becomes a sentence in `problems` and keeps its default. */
+export function readLink(hash: string): LinkContent {
+  const problems: string[] = []
+  const text = hash.replace(/^#/, '')
+  const params = new URLSearchParams(text)
+  const version = params.get('v')
+  if (text === '') return { config: defaultConfig(), episode: 0, problems }
+  if (version !== VERSION) {
+    const what = version === null ? 'does not say its version' : `is of version ${quote(version)}, which this page does not know`
+    return { config: defaultConfig(), episode: 0, problems: [`The link ${what}; the defaults are used.`] }
+  }
+  const refuse = (why: string) => problems.push(`The link was not used in full: ${why}; the default is kept.`)
+
+  let config = defaultConfig(readEnvironment(params.get('env'), refuse))
+  const known = new Set<string>(['v', 'env'])
+  const take = (key: string, use: (value: string) => void) => {
+    known.add(key)
+    const value = params.get(key)
+    if (value !== null) use(value)
+  }
+  for (const setting of ALL_SETTINGS) {
+    take(setting.key, (value) => {
+      const read = readSetting(setting, value)
+      if (read.ok) config = setSetting(config, setting.key, read.value)
+      else refuse(`${read.why}, not ${quote(value)}`)
+    })
+  }
+  take('lora_targets', (value) => {
+    const read = readTargets(value)
+    if (read.ok) config = { ...config, lora: { ...config.lora, target_modules: read.value } }
+    else refuse(`${read.why}, not ${quote(value)}`)
+  })
+  take('backend', (value) => {
+    if (value === 'auto' || value === 'webgpu' || value === 'wasm') config = { ...config, backend: value }
+    else refuse(`backend must be auto, webgpu or wasm, not ${quote(value)}`)
+  })
+  take('model', (value) => {
+    // A folder of this site only: a link must not make the page load a model from elsewhere.
+    if (value.length <= MAX_MODEL && /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(value)) config = { ...config, model: value }
+    else refuse(`model must be a folder of this site, not ${quote(value)}`)
+  })
+  for (const key of ['system_prompt', 'user_prompt'] as const) {
+    take(key, (value) => {
+      if (value.length <= MAX_PROMPT) config = { ...config, [key]: value }
+      else refuse(`${key} has ${value.length} characters, more than ${MAX_PROMPT}`)
+    })
+  }
+  take('enable_thinking', (value) => {
+    if (value === 'true' || value === 'false') config = { ...config, enable_thinking: value === 'true' }
+    else refuse(`enable_thinking must be true or false, not ${quote(value)}`)
+  })
+  let episode = 0
+  take('episode', (value) => {
+    if (/^\d{1,5}$/.test(value)) episode = Number(value)
+    else refuse(`episode must be a whole number, not ${quote(value)}`)
+  })
+  const unknown = [...new Set(params.keys())].filter((key) => !known.has(key))
+  if (unknown.length > 0) problems.push(`The link names settings that this page does not know: ${unknown.map(quote).join(', ')}.`)
+  return { config, episode, problems }
+}
+
+function readEnvironment(text: string | null, refuse: (why: string) => void): EnvironmentSpec | undefined {
+  if (text === null) return undefined
+  if (isPreset(text)) return { kind: 'builtin', name: text }
+  const address = readAddress(text)
+  if (address.ok) return { kind: 'openenv', url: address.value }
+  refuse(`env must be ${PRESET_NAMES.join(', ')} or a server's address, not ${quote(text)}`)
+  return undefined
+}
+
+function quote(text: string): string {
+  return `"${text.length > 40 ? `${text.slice(0, 40)}…` : text}"`
+}

@@ -1,0 +1,25 @@
+/** Which settings an environment starts from: its preset's, or the shipped model's defaults for a server of one's own. */
+
+import { DEFAULT_GRPO, DEFAULT_LORA, type EnvironmentSpec, type RunConfig } from '../core/config'
+import { PRESETS, presetById, presetConfig, TINY_MODEL, type Preset } from '../worker/protocol'
+
+export type PresetName = Preset['id']
+
+export const PRESET_NAMES: readonly PresetName[] = PRESETS.map((preset) => preset.id)
+const FIRST_PRESET: PresetName = 'lane'
+
+/** The config before anything is changed; without an environment, that of the first preset. */
+export function defaultConfig(environment: EnvironmentSpec = { kind: 'builtin', name: FIRST_PRESET }): RunConfig {
+  if (environment.kind === 'builtin') return presetConfig(presetById(environment.name))
+  return {
+    environment,
+    model: TINY_MODEL,
+    // Empty prompts mean: take the environment's own.
+    system_prompt: '',
+    user_prompt: '',
+    enable_thinking: false,
+    grpo: { ...DEFAULT_GRPO },
+    lora: { ...DEFAULT_LORA, target_modules: [...DEFAULT_LORA.target_modules] },
+    backend: 'auto',
+  }
+}

@@ -1,0 +1,134 @@
+/** The training loop's events → the view: which episode grew, what was scored, what the update measured. */
+
+import type { StepRecord, TrainEvent } from '../worker/protocol'
+import type { TokenLog } from './token-log'
+import { type EpisodeView, KEPT_EPISODE_STEPS, KEPT_NOTICES, KEPT_STEPS, type NoticeView, type RunView, type StepSummary, type StepView } from './view'
+
+/** The view after one event; `now` in ms. Events about a step or an episode that is not kept change nothing. */
+export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, now: number): RunView {
+  switch (event.type) {
+    case 'step-started': {
+      tokens.startStep(event.step)
+      const started: StepView = {
+        step: event.step,
+        groupCount: event.groups,
+        episodeCount: event.episodes,
+        episodes: [],
+        groups: null,
+        training: null,
+        finished: false,
+      }
+      const kept = view.steps.filter((s) => s.step !== event.step).slice(1 - KEPT_EPISODE_STEPS)
+      return { ...view, steps: [...kept, started] }
+    }
+    case 'episode-started': {
+      tokens.startEpisode(event.step, event.index, event.prompt)
+      const { step, index, group, seed, scene } = event
+      const length = event.prompt.length
+      const episode: EpisodeView = { ...FRESH, step, index, group, seed, scene, promptLength: length, length }
+      return changeStep(view, step, (s) => ({
+        ...s,
+        episodes: [...s.episodes.filter((e) => e.index !== index), episode].sort((a, b) => a.index - b.index),
+      }))
+    }
+    case 'tokens':
+      tokens.append(event.step, event.index, event.tokens)
+      return changeEpisode(view, event, (e) => ({ ...e, length: e.length + event.tokens.length }))
+    case 'environment-waiting':
+      return changeEpisode(view, event, (e) => ({ ...e, turn: event.turn, waitingSince: now }))
+    case 'environment-answered': {
+      const { turn, reward, done, ms, scene } = event
+      return changeEpisode(view, event, (e) => ({
+        ...e,
+        turn: done ? turn : turn + 1,
+        waitingSince: null,
+        answers: [...e.answers, { turn, reward, done, ms, scene }],
+      }))
+    }
+    case 'episode-finished': {
+      const { index, reward, success, exit, error } = event.episode
+      return changeEpisode(view, { step: event.step, index }, (e) => ({
+        ...e,
+        waitingSince: null,
+        finished: true,
+        reward,
+        success: reward === null ? null : (success ?? null),
+        exit,
+        error,
+      }))
+    }
+    case 'scored':
+      return changeStep(view, event.step, (s) => ({
+        ...s,
+        groups: event.groups,
+        episodes: s.episodes.map((e) => ({ ...e, advantage: event.advantages[e.index] ?? null })),
+      }))
+    case 'training':
+      return changeStep(view, event.step, (s) => ({ ...s, training: { done: event.done, total: event.total } }))
+    case 'step-finished':
+      return finishStep(view, event.record, tokens)
+    case 'evaluation': {
+      const { split, done, total } = event
+      return { ...view, evaluation: { split, done, total } }
+    }
+    case 'notice':
+      return { ...view, notices: addNotice(view.notices, event.level, event.text) }
+  }
+}
+
+const FRESH = {
+  turn: 0,
+  waitingSince: null,
+  answers: [],
+  finished: false,
+  reward: null,
+  success: null,
+  exit: null,
+  error: null,
+  advantage: null,
+} satisfies Partial<EpisodeView>
+
+/** One step reduced to the numbers that outlive its episodes. */
+export function summarise(record: StepRecord): StepSummary {
+  const rewards = record.episodes.flatMap((e) => (e.reward === null ? [] : [e.reward]))
+  return {
+    step: record.step,
+    metrics: record.metrics,
+    rewardMin: rewards.length > 0 ? Math.min(...rewards) : null,
+    rewardMax: rewards.length > 0 ? Math.max(...rewards) : null,
+    groups: record.groups,
+    episodes: record.episodes.length,
+    unscorable: record.episodes.length - rewards.length,
+    seconds: record.seconds,
+    version: record.version,
+  }
+}
+
+function finishStep(view: RunView, record: StepRecord, tokens: TokenLog): RunView {
+  for (const episode of record.episodes) tokens.score(episode)
+  const byIndex = new Map(record.episodes.map((e) => [e.index, e]))
+  const history = [...view.history.filter((s) => s.step !== record.step), summarise(record)].slice(-KEPT_STEPS)
+  const updated = changeStep(view, record.step, (s) => ({
+    ...s,
+    finished: true,
+    groups: record.groups,
+    episodes: s.episodes.map((e) => ({ ...e, advantage: byIndex.get(e.index)?.advantage ?? e.advantage })),
+  }))
+  return { ...updated, history }
+}
+
+function addNotice(notices: readonly NoticeView[], level: NoticeView['level'], text: string): readonly NoticeView[] {
+  const last = notices.find((n) => n.text === text && n.level === level)
+  if (last) return [...notices.filter((n) => n !== last), { ...last, count: last.count + 1 }]
+  const id = notices.reduce((most, n) => Math.max(most, n.id), 0) + 1
+  return [...notices, { id, level, text, count: 1 }].slice(-KEPT_NOTICES)
+}
+
+function changeStep(view: RunView, step: number, change: (step: StepView) => StepView): RunView {
+  if (!view.steps.some((s) => s.step === step)) return view
+  return { ...view, steps: view.steps.map((s) => (s.step === step ? change(s) : s)) }
+}
+
+function changeEpisode(view: RunView, at: { step: number; index: number }, change: (e: EpisodeView) => EpisodeView): RunView {
+  return changeStep(view, at.step, (s) => ({ ...s, episodes: s.episodes.map((e) => (e.index === at.index ? change(e) : e)) }))
+}

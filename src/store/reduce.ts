@@ -1,0 +1,28 @@
+/** Worker messages → what the panels read: one pure function, except for tokens, which go to the token log. */
+
+import type { Message } from '../worker/protocol'
+import { reduceEvent } from './reduce-event'
+import type { TokenLog } from './token-log'
+import { EMPTY_RUN, type RunView } from './view'
+
+/** The view after `message`; `now` is a clock in ms, used only to time waiting. */
+export function reduce(view: RunView, message: Message, tokens: TokenLog, now: number): RunView {
+  switch (message.type) {
+    case 'state':
+      return { ...view, run: message.state }
+    case 'engine':
+      return { ...view, engine: message.report }
+    case 'environment': {
+      const { spec, tools, prompts, maxSessions } = message
+      return { ...view, environment: { spec, tools, prompts, maxSessions } }
+    }
+    case 'event':
+      return reduceEvent(view, message.event, tokens, now)
+    case 'cleared':
+      tokens.clear()
+      return { ...EMPTY_RUN, run: view.run, engine: view.engine, environment: view.environment }
+    case 'evaluation':
+    case 'evaluation-failed':
+      return { ...view, evaluation: null }
+  }
+}

@@ -1,0 +1,23 @@
+/** What a person looks at: step, episode, token and which quantity colours the tokens. The same everywhere on the page. */
+
+import { createStore, type StoreApi } from 'zustand/vanilla'
+
+export const HEATS = ['author', 'logprob', 'probability', 'entropy', 'difference', 'advantage'] as const
+/** What colours the tokens of the trajectory. */
+export type Heat = (typeof HEATS)[number]
+
+export interface SelectionView {
+  /** null = follow the newest step. */
+  step: number | null
+  /** Index of the episode in its step. */
+  episode: number
+  /** Position in the episode's tokens. */
+  token: number | null
+  heat: Heat
+}
+
+export type SelectionStore = StoreApi<SelectionView>
+
+export function createSelectionStore(episode = 0): SelectionStore {
+  return createStore<SelectionView>(() => ({ step: null, episode, token: null, heat: 'author' }))
+}

@@ -1,0 +1,131 @@
+/** The table of every setting a person may change: its TRL name, its limits, how it is read from and written to text. */
+
+import { z } from 'zod'
+import { type GrpoConfig, LORA_TARGETS, type LoraTarget, type RunConfig } from '../core/config'
+
+/** Settings that have a control; TRL's names, and PEFT's r and lora_alpha. */
+export type SettingKey =
+  | Exclude<keyof GrpoConfig, 'adam_beta1' | 'adam_beta2' | 'adam_epsilon' | 'weight_decay' | 'mask_truncated_completions'>
+  | 'r'
+  | 'lora_alpha'
+export type SettingValue = number | string | null
+
+export type Setting = {
+  key: SettingKey
+  /** Whether text 'off' is allowed and means null. */
+  off: boolean
+} & (
+  | { kind: 'number'; integer: boolean; min: number; max: number; step: number; /** min itself is refused. */ above: boolean }
+  | { kind: 'choice'; options: readonly string[] }
+)
+
+const whole = (key: SettingKey, min: number, max: number): Setting => ({
+  key, kind: 'number', integer: true, min, max, step: 1, above: false, off: false,
+})
+const real = (key: SettingKey, min: number, max: number, step: number, more: { off?: boolean; above?: boolean } = {}): Setting => ({
+  key, kind: 'number', integer: false, min, max, step, above: more.above ?? false, off: more.off ?? false,
+})
+const choice = (key: SettingKey, ...options: string[]): Setting => ({ key, kind: 'choice', options, off: false })
+
+/** Shown at once; the rest is one click away. */
+export const MAIN_SETTINGS: readonly Setting[] = [
+  whole('seed', 0, 2 ** 31 - 1),
+  real('learning_rate', 0, 1, 0.0001),
+  whole('num_generations', 2, 64),
+  whole('prompts_per_step', 1, 64),
+  whole('max_steps', 1, 100_000),
+  real('temperature', 0, 5, 0.1, { above: true }),
+]
+
+export const SETTING_GROUPS: readonly { id: 'loss' | 'schedule' | 'sampling' | 'lora'; settings: readonly Setting[] }[] = [
+  {
+    id: 'loss',
+    settings: [
+      choice('loss_type', 'grpo', 'bnpo', 'dr_grpo', 'dapo'),
+      choice('scale_rewards', 'group', 'batch', 'none'),
+      real('epsilon', 0, 10, 0.05),
+      real('epsilon_high', 0, 10, 0.05, { off: true }),
+      real('beta', 0, 10, 0.01),
+      whole('num_iterations', 1, 16),
+    ],
+  },
+  {
+    id: 'schedule',
+    settings: [
+      choice('lr_scheduler_type', 'constant', 'linear', 'cosine'),
+      whole('warmup_steps', 0, 100_000),
+      real('max_grad_norm', 0, 1000, 0.1, { above: true }),
+      real('target_reward', -1e6, 1e6, 0.05, { off: true }),
+    ],
+  },
+  {
+    id: 'sampling',
+    settings: [
+      whole('max_completion_length', 1, 32_768),
+      whole('max_tool_calling_iterations', 1, 1000),
+      real('top_p', 0, 1, 0.05, { above: true }),
+      whole('top_k', 0, 200_000),
+      real('min_p', 0, 1, 0.01, { off: true }),
+    ],
+  },
+  { id: 'lora', settings: [whole('r', 1, 256), real('lora_alpha', 0, 1024, 1, { above: true })] },
+]
+
+export const ALL_SETTINGS: readonly Setting[] = [...MAIN_SETTINGS, ...SETTING_GROUPS.flatMap((g) => g.settings)]
+
+/** The value a config holds for a setting. */
+export function getSetting(config: RunConfig, key: SettingKey): SettingValue {
+  return key === 'r' || key === 'lora_alpha' ? config.lora[key] : config.grpo[key]
+}
+
+/** A copy of the config with one setting changed. The value must have come from `readSetting`. */
+export function setSetting(config: RunConfig, key: SettingKey, value: SettingValue): RunConfig {
+  return key === 'r' || key === 'lora_alpha'
+    ? { ...config, lora: { ...config.lora, [key]: value } }
+    : { ...config, grpo: { ...config.grpo, [key]: value } }
+}
+
+/** What a setting accepts, as a zod schema over the parsed value. */
+function schemaOf(setting: Setting): z.ZodType<SettingValue> {
+  if (setting.kind === 'choice') return z.enum(setting.options as [string, ...string[]])
+  const base = setting.integer ? z.number().int() : z.number()
+  const number = (setting.above ? base.gt(setting.min) : base.min(setting.min)).max(setting.max)
+  return setting.off ? number.nullable() : number
+}
+
+export type Read<T> = { ok: true; value: T } | { ok: false; why: string }
+
+/** What the setting accepts, in words: "a whole number from 2 to 64". */
+export function limitsOf(setting: Setting): string {
+  if (setting.kind === 'choice') return `one of ${setting.options.join(', ')}`
+  const noun = setting.integer ? 'a whole number' : 'a number'
+  const from = setting.above ? `above ${setting.min} and up to ${setting.max}` : `from ${setting.min} to ${setting.max}`
+  return `${noun} ${from}${setting.off ? ', or off' : ''}`
+}
+
+/** Text (of a control or a link) → value; `why` says what is accepted. Empty text means off where off is allowed. */
+export function readSetting(setting: Setting, text: string): Read<SettingValue> {
+  const trimmed = text.trim()
+  let value: SettingValue = trimmed
+  if (setting.kind === 'number') {
+    const isOff = setting.off && (trimmed === '' || trimmed === 'off')
+    value = isOff ? null : trimmed === '' ? Number.NaN : Number(trimmed)
+  }
+  const result = schemaOf(setting).safeParse(value)
+  return result.success ? { ok: true, value: result.data } : { ok: false, why: `${setting.key} must be ${limitsOf(setting)}` }
+}
+
+/** Value → the text that `readSetting` reads back. */
+export function writeSetting(value: SettingValue): string {
+  return value === null ? 'off' : String(value)
+}
+
+/** LoRA targets from a comma-separated list; at least one, in the order of LORA_TARGETS. */
+export function readTargets(text: string): Read<LoraTarget[]> {
+  const names = text.split(',').map((name) => name.trim())
+  const known = LORA_TARGETS.filter((target) => names.includes(target))
+  if (known.length === 0 || known.length !== new Set(names).size) {
+    return { ok: false, why: `lora_targets must be a list of ${LORA_TARGETS.join(', ')}` }
+  }
+  return { ok: true, value: known }
+}

@@ -1,0 +1,27 @@
+/** The settings as the controls show them, beside those the worker runs with. */
+
+import { createStore, type StoreApi } from 'zustand/vanilla'
+import type { RunConfig } from '../core/config'
+import { defaultConfig } from './presets'
+
+export interface SetupView {
+  /** What the controls show. */
+  config: RunConfig
+  /** What the worker was last configured with; null before the first time. */
+  applied: RunConfig | null
+  /** Sentences about a link that could not be used in full. */
+  problems: readonly string[]
+  /** A server named by a link waits for a person's word before anything connects to it. */
+  awaitsConsent: boolean
+}
+
+export type SetupStore = StoreApi<SetupView>
+
+export function createSetupStore(): SetupStore {
+  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false }))
+}
+
+/** Whether the controls differ from what the worker has. */
+export function hasChanges({ config, applied }: SetupView): boolean {
+  return applied !== null && JSON.stringify(config) !== JSON.stringify(applied)
+}

@@ -1,0 +1,130 @@
+/** What the panels read of a run: small immutable snapshots. Tokens and other long arrays stay in the token log. */
+
+import type { EnvironmentSpec } from '../core/config'
+import type { ExitReason } from '../core/episode'
+import type { EngineReport, Metrics, StepRecord } from '../core/events'
+import type { Tool } from '../core/tools'
+import type { RunState } from '../worker/protocol'
+
+/** Steps whose metrics stay on the curves. */
+export const KEPT_STEPS = 200
+/** Steps whose episodes stay readable token by token. */
+export const KEPT_EPISODE_STEPS = 3
+/** Notices that stay listed. */
+export const KEPT_NOTICES = 20
+
+/** What the environment said after one of the model's turns. */
+export interface AnswerView {
+  turn: number
+  reward: number | null
+  done: boolean
+  ms: number
+  scene?: unknown
+}
+
+export interface EpisodeView {
+  step: number
+  index: number
+  group: number
+  seed: number
+  promptLength: number
+  /** Tokens so far, prompt included. */
+  length: number
+  /** The model's turn that is being written, from 0. */
+  turn: number
+  /** Clock reading in ms when the environment was asked, while it has not answered. */
+  waitingSince: number | null
+  answers: readonly AnswerView[]
+  /** Scene right after reset. */
+  scene?: unknown
+  finished: boolean
+  reward: number | null
+  success: boolean | null
+  exit: ExitReason | null
+  error: string | null
+  advantage: number | null
+}
+
+export type GroupStats = StepRecord['groups'][number]
+
+/** One step with its episodes; the last few are kept. */
+export interface StepView {
+  step: number
+  groupCount: number
+  episodeCount: number
+  episodes: readonly EpisodeView[]
+  /** null before the rewards are in. */
+  groups: readonly GroupStats[] | null
+  training: { done: number; total: number } | null
+  /** The update is done and its metrics are in `history`. */
+  finished: boolean
+}
+
+/** One step reduced to its numbers. */
+export interface StepSummary {
+  step: number
+  metrics: Metrics
+  rewardMin: number | null
+  rewardMax: number | null
+  groups: readonly GroupStats[]
+  episodes: number
+  unscorable: number
+  seconds: { sampling: number; training: number }
+  version: number
+}
+
+export interface NoticeView {
+  id: number
+  level: 'info' | 'warning'
+  text: string
+  /** Equal notices are counted, not repeated. */
+  count: number
+}
+
+export interface EnvironmentView {
+  spec: EnvironmentSpec
+  tools: readonly Tool[]
+  prompts: { system: string; user: string }
+  maxSessions: number | null
+}
+
+export interface RunView {
+  run: RunState
+  engine: EngineReport | null
+  environment: EnvironmentView | null
+  /** Oldest first. */
+  steps: readonly StepView[]
+  history: readonly StepSummary[]
+  notices: readonly NoticeView[]
+  evaluation: { split: 'train' | 'heldout'; done: number; total: number } | null
+}
+
+export const EMPTY_RUN: RunView = {
+  run: { state: 'loading', what: '', done: 0, total: null },
+  engine: null,
+  environment: null,
+  steps: [],
+  history: [],
+  notices: [],
+  evaluation: null,
+}
+
+/** The step that is running or was the last to run. */
+export function latestStep(view: RunView): StepView | null {
+  return view.steps.at(-1) ?? null
+}
+
+/** The kept step with this number, or the latest for null; null when its episodes are no longer kept. */
+export function findStep(view: RunView, step: number | null): StepView | null {
+  return step === null ? latestStep(view) : (view.steps.find((s) => s.step === step) ?? null)
+}
+
+/** A group without reward differences teaches nothing; one with unscorable members only does not either. */
+export function hasNoSignal(group: GroupStats): boolean {
+  return !group.signal
+}
+
+/** Whether the worker is busy with a run that Pause can stop. */
+export function isActive(run: RunState): boolean {
+  return run.state === 'running' || run.state === 'pausing'
+}
