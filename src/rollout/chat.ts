@@ -1,0 +1,208 @@
+/**
+ * The model's chat template as tokens: the first prompt, and the suffix that follows a turn of tool calls.
+ *
+ * Token ids are append-only: history is never rendered again, because stock templates (Qwen3's) write past turns in another
+ * way than they were generated. Only the first prompt goes through the template; each later suffix is what the template puts
+ * between the end of an assistant's turn and the next one, taken from a dummy conversation.
+ */
+
+import type { Author } from '../core/episode'
+import { PlaygroundError } from '../core/errors'
+import type { ChatMessage, Tool } from '../core/tools'
+import { TokenCodec, type AuthoredTokens, type ChatTokenizer, type Piece } from './tokens'
+
+export type { AuthoredTokens, ChatTokenizer } from './tokens'
+
+/** Private-use characters that stand around foreign text while the template runs. */
+interface Marks {
+  user: string
+  environment: string
+  end: string
+}
+
+export class ChatFormat {
+  /** Ids that end the model's turn: `<|im_end|>`, `<|endoftext|>` and the tokenizer's own EOS, where they exist. */
+  readonly endOfTurnIds: number[]
+  private readonly codec: TokenCodec
+  private readonly endOfTurnTexts: string[]
+
+  /** Throws PlaygroundError('model') when the tokenizer cannot be reproduced exactly or has no end-of-turn token. */
+  constructor(
+    private readonly tokenizer: ChatTokenizer,
+    private readonly options: { enable_thinking: boolean },
+  ) {
+    this.codec = new TokenCodec(tokenizer)
+    const texts = new Set(['<|im_end|>', '<|endoftext|>', tokenizer.eos_token ?? ''])
+    this.endOfTurnTexts = [...texts].filter((text) => this.codec.added.has(text))
+    this.endOfTurnIds = this.endOfTurnTexts.flatMap((text) => this.codec.added.get(text)?.id ?? [])
+    if (this.endOfTurnIds.length === 0) {
+      throw new PlaygroundError('model', 'This tokenizer has no end-of-turn token.', 'Use an instruct model with a chat template.')
+    }
+  }
+
+  /**
+   * The first prompt, up to and including the header of the model's turn. `environmentText` (what reset returned) is glued to
+   * the last user message with no separator, as TRL does; its tokens have author 'environment', all others 'template'.
+   */
+  prompt(messages: readonly ChatMessage[], tools: readonly Tool[], environmentText = ''): AuthoredTokens {
+    return this.codec.encode(this.promptPieces(messages, tools, environmentText))
+  }
+
+  /** The same prompt as text, for the page. */
+  renderedPrompt(messages: readonly ChatMessage[], tools: readonly Tool[], environmentText = ''): string {
+    return this.promptPieces(messages, tools, environmentText).map((piece) => piece.text).join('')
+  }
+
+  /**
+   * What follows the end-of-turn token of a turn that called tools: the results and the header of the model's next turn.
+   * The results' text has author 'environment', the rest 'template'. Needs at least one result.
+   */
+  toolSuffix(results: readonly { name: string; content: string }[]): AuthoredTokens {
+    return this.codec.encode(this.suffixPieces(results))
+  }
+
+  /** Text of a token sequence; special tokens are written out. */
+  text(ids: readonly number[]): string {
+    return this.codec.text(ids)
+  }
+
+  /** Display text of one token; bytes that are no whole character are shown like `\xE2\x80`. */
+  tokenText(id: number): string {
+    return this.codec.tokenText(id)
+  }
+
+  private promptPieces(messages: readonly ChatMessage[], tools: readonly Tool[], environmentText: string): Piece[] {
+    const marks = freeMarks(JSON.stringify([messages, tools]) + environmentText)
+    const marked = messages.map((message) => this.markMessage(message, marks))
+    if (environmentText !== '') {
+      const text = marks.environment + environmentText + marks.end
+      const last = marked.findLast((message) => message.role === 'user')
+      if (last) last.content += text
+      else marked.push({ role: 'user', content: text })
+    }
+    return cutAtMarks(this.render(marked, tools.map((tool) => this.protect(tool, marks)), marks), marks)
+  }
+
+  private suffixPieces(results: readonly { name: string; content: string }[]): Piece[] {
+    if (results.length === 0) throw new RangeError('toolSuffix needs at least one result')
+    const marks = freeMarks(JSON.stringify(results))
+    const conversation: ChatMessage[] = [
+      { role: 'user', content: 'dummy' },
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: results.map(() => ({ type: 'function', function: { name: 'dummy', arguments: {} } })),
+      },
+      ...results.map(({ name, content }): ChatMessage => ({
+        role: 'tool',
+        name: this.protect(name, marks),
+        content: marks.environment + content + marks.end,
+      })),
+    ]
+    const rendered = this.render(conversation, null, marks)
+    // The dummy turn's own end is the last end-of-turn token before the first result.
+    const head = rendered.slice(0, rendered.indexOf(marks.environment))
+    const cut = Math.max(...this.endOfTurnTexts.map((text) => endOfLast(head, text)))
+    if (cut < 0) {
+      throw new PlaygroundError(
+        'model',
+        'The chat template writes no end-of-turn token before a tool result.',
+        'Use a model whose chat template supports tools.',
+      )
+    }
+    return cutAtMarks(rendered.slice(cut), marks)
+  }
+
+  /** Runs the template; throws PlaygroundError('model') when it fails or drops foreign text. */
+  private render(conversation: ChatMessage[], tools: Tool[] | null, marks: Marks): string {
+    let rendered: unknown
+    try {
+      rendered = this.tokenizer.apply_chat_template(conversation, {
+        tokenize: false,
+        tools: tools !== null && tools.length > 0 ? tools : null,
+        add_generation_prompt: true,
+        enable_thinking: this.options.enable_thinking,
+      })
+    } catch (cause) {
+      throw new PlaygroundError('model', `The chat template failed: ${String(cause)}.`, 'Use a Qwen2.5 or Qwen3 model.', { cause })
+    }
+    const expected = conversation.filter((message) => message.content.includes(marks.environment)).length
+    if (typeof rendered !== 'string' || rendered.split(marks.environment).length - 1 !== expected) {
+      const advice = 'Use a model whose chat template supports tools.'
+      throw new PlaygroundError('model', 'The chat template dropped text of the environment.', advice)
+    }
+    return rendered
+  }
+
+  /** User and system text is plain. An assistant's message keeps its tags (the template reads them) but no special token. */
+  private markMessage(message: ChatMessage, marks: Marks): ChatMessage {
+    const { content, role } = message
+    if (role === 'assistant') return { ...message, content: this.protect(content, marks, true) }
+    if (content === '') return { ...message }
+    return { ...message, content: (role === 'tool' ? marks.environment : marks.user) + content + marks.end }
+  }
+
+  /** A deep copy in which every added token inside a string (values and keys) is marked as plain text. */
+  private protect<T>(value: T, marks: Marks, specialOnly = false): T {
+    const visit = (node: unknown): unknown => {
+      if (typeof node === 'string') return this.protectText(node, marks, specialOnly)
+      if (Array.isArray(node)) return node.map(visit)
+      if (typeof node !== 'object' || node === null) return node
+      return Object.fromEntries(Object.entries(node).map(([key, child]) => [this.protectText(key, marks, specialOnly), visit(child)]))
+    }
+    return visit(value) as T
+  }
+
+  private protectText(text: string, marks: Marks, specialOnly: boolean): string {
+    if (!this.codec.hasAdded(text)) return text
+    if (!specialOnly) return marks.user + text + marks.end
+    let out = text
+    for (const [content, { special }] of this.codec.added) {
+      if (special) out = out.replaceAll(content, marks.user + content + marks.end)
+    }
+    return out
+  }
+}
+
+/** Three private-use characters that the text does not hold. */
+function freeMarks(text: string): Marks {
+  const used = new Set(text)
+  const free: string[] = []
+  for (let code = 0xe000; code <= 0xf8ff && free.length < 3; code++) {
+    const mark = String.fromCharCode(code)
+    if (!used.has(mark)) free.push(mark)
+  }
+  const [user, environment, end] = free
+  if (user === undefined || environment === undefined || end === undefined) {
+    throw new PlaygroundError('environment', 'The text uses every private-use character of Unicode.', 'Shorten the text.')
+  }
+  return { user, environment, end }
+}
+
+/** Splits a rendering into template text and the foreign text between marks. Marks do not nest. */
+function cutAtMarks(rendered: string, marks: Marks): Piece[] {
+  const pieces: Piece[] = []
+  let text = ''
+  let author: Author = 'template'
+  let plain = false
+  const flush = (): void => {
+    if (text !== '') pieces.push({ text, author, plain })
+    text = ''
+  }
+  for (const part of rendered.split(new RegExp(`([${marks.user}${marks.environment}${marks.end}])`, 'u'))) {
+    if (part !== marks.user && part !== marks.environment && part !== marks.end) {
+      text += part
+      continue
+    }
+    flush()
+    plain = part !== marks.end
+    author = part === marks.environment ? 'environment' : 'template'
+  }
+  flush()
+  return pieces
+}
+
+function endOfLast(text: string, needle: string): number {
+  const at = text.lastIndexOf(needle)
+  return at < 0 ? -1 : at + needle.length
+}
