@@ -30,9 +30,21 @@ export function appConfig(isolated: boolean): UserConfig {
       exclude: ['onnxruntime-web', '@huggingface/transformers'],
       // Known from the start, so that none is discovered late and reloads a page that is training.
       entries: ['index.html'],
-      include: ['react', 'react-dom/client', 'react/jsx-dev-runtime', 'recharts', 'zod', 'zustand'],
+      include: [
+        'react',
+        'react/jsx-runtime',
+        'react/jsx-dev-runtime',
+        'react-dom',
+        'react-dom/client',
+        'recharts',
+        'zod',
+        'zustand',
+        'zustand/middleware',
+        'zustand/react/shallow',
+        'zustand/vanilla',
+      ],
     },
-    server: { headers },
+    server: { headers, watch: { ignored: ['**/.venv*/**', '**/.cache/**', '**/e2e/**'] } },
     preview: { headers },
     build: { target: 'esnext', chunkSizeWarningLimit: 2000 },
   }

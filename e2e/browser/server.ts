@@ -1,8 +1,8 @@
 /** Serves the project to a browser test: the sources through Vite's dev server, or a built folder as a static host would. */
 
-import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { build, createServer, mergeConfig, preview } from 'vite'
+import { withLock } from '../tools/lock'
 import { appConfig } from '../../vite.config'
 
 /** The repository's root. */
@@ -21,29 +21,30 @@ export interface ServerOptions {
 
 /**
  * Vite's dev server on a free port: any TypeScript module of the repository can be imported by its path. Files are read
- * when asked for and never watched, so an edit cannot reload a page in the middle of a test.
+ * when asked for and never watched, so an edit cannot reload a page in the middle of a test. Packages that must be
+ * pre-bundled (CommonJS) have to stand in vite.config.ts's `include`: here none is discovered late.
  */
 export async function startDevServer(options: ServerOptions = {}): Promise<RunningServer> {
-  // Two servers that share a cache of optimised dependencies invalidate each other's.
-  const cacheDir = join(projectRoot, '.cache', `vite-${process.pid}-${Math.random().toString(36).slice(2, 8)}`)
-  const server = await createServer(
-    mergeConfig(appConfig(options.isolated ?? true), {
+  // Shared by all test servers, but not with `npm run dev`, whose list of dependencies may differ. The lock keeps two
+  // first servers from writing it at the same time.
+  const server = await withLock('vite-e2e', async () => {
+    const config = appConfig(options.isolated ?? true)
+    const created = await createServer({
+      ...config,
       configFile: false,
       root: projectRoot,
-      cacheDir,
+      cacheDir: join(projectRoot, '.cache/vite-e2e'),
       logLevel: 'error',
       clearScreen: false,
-      server: { port: 0, strictPort: false, host: 'localhost', hmr: false, watch: null, ws: false },
-    }),
-  )
-  await server.listen()
-  return {
-    url: addressOf(server.resolvedUrls),
-    close: async () => {
-      await server.close()
-      await rm(cacheDir, { recursive: true, force: true })
-    },
-  }
+      optimizeDeps: { ...config.optimizeDeps, noDiscovery: true },
+      server: { ...config.server, port: 0, host: 'localhost', hmr: false, watch: null, ws: false },
+    })
+    await created.listen()
+    const optimizer = created.environments.client.depsOptimizer
+    await Promise.all((optimizer?.metadata.depInfoList ?? []).map(dependency => dependency.processing ?? Promise.resolve()))
+    return created
+  })
+  return { url: addressOf(server.resolvedUrls), close: () => server.close() }
 }
 
 /** Serves a folder that `vite build` has made (default: dist) on a free port, with the headers of `vite preview`. */
