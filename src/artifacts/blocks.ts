@@ -1,0 +1,95 @@
+/** The artifacts made of decoder layers: block_forward, block_backward, and decode / prefill over the KV cache. */
+
+import { product } from '../graph/dims'
+import { gradients } from '../graph/gradients'
+import { Graph, type Value } from '../graph/graph'
+import { type BlockWeights, declareBlock, decodingBlock, trainingBlock } from '../model/block'
+import { blockParameters, loraParameters } from '../model/parameters'
+import type { ArtifactSpec } from './spec'
+
+/** Frozen tensors to bake in as initializers instead of inputs (WASM copies every input at every run). Safetensors names. */
+export type BakedWeights = (layer: number, name: string) => Float32Array
+
+interface BlockGraph {
+  g: Graph
+  x: Value
+  y: Value
+  weights: BlockWeights
+}
+
+function buildBlock(name: string, { config, lora }: ArtifactSpec, batch: number): BlockGraph {
+  const g = new Graph(name)
+  const tokens = 'tokens'
+  const half = config.head_dim / 2
+  const x = g.input('x', 'float32', [product([batch, tokens]), config.hidden_size])
+  const context = {
+    batch,
+    tokens,
+    positions: g.input('positions', 'int64', [batch, tokens]),
+    bias: g.input('bias', 'float32', [batch, 1, tokens, tokens]),
+    cos: g.input('cos', 'float32', ['positions', half]),
+    sin: g.input('sin', 'float32', ['positions', half]),
+  }
+  const weights = declareBlock(g, config, lora)
+  return { g, x, y: trainingBlock(x, config, lora, weights, context), weights }
+}
+
+/** x [batch · tokens, hidden], positions, bias, cos, sin, the layer's tensors → y. */
+export function blockForward(spec: ArtifactSpec, batch: number): Graph {
+  const { g, y } = buildBlock(`block_forward_${batch}`, spec, batch)
+  g.output('y', y)
+  return g
+}
+
+/**
+ * x, dy → dx and the gradient of every trained tensor, named 'd.' + its name. The layer is computed again from x: only
+ * block inputs are kept between forward and backward.
+ */
+export function blockBackward(spec: ArtifactSpec, batch: number): Graph {
+  const { g, x, y, weights } = buildBlock(`block_backward_${batch}`, spec, batch)
+  const dy = g.input('dy', 'float32', y.shape)
+  const trained = trainedBlockTensors(spec)
+  const [dx, ...parts] = gradients([{ output: y, seed: dy }], [x, ...trained.map((t) => weights(t.name) as Value)])
+  g.output('dx', dx as Value)
+  trained.forEach((tensor, i) => g.output(`d.${tensor.name}`, parts[i] as Value))
+  return g
+}
+
+/** Trained tensors of a layer, in the order in which they lie in the flat parameter vector. */
+export function trainedBlockTensors({ config, lora }: ArtifactSpec): { name: string; dims: number[] }[] {
+  return lora ? loraParameters(config, lora) : blockParameters(config)
+}
+
+/**
+ * The whole depth over new tokens and the KV cache. 'decode': one token for each of `slots` rows; 'prefill': n tokens of
+ * one row. x [rows, hidden], past.{i}.key/value [slots, kv, capacity, head_dim] → y [rows, hidden], present.{i}.key/value.
+ * Layers' tensors are inputs named 'layers.{i}.' + name, or baked in.
+ */
+export function decodeGraph(spec: ArtifactSpec, mode: 'decode' | 'prefill', baked?: BakedWeights): Graph {
+  const { config, lora } = spec
+  const g = new Graph(mode)
+  const [slots, tokens] = mode === 'decode' ? ['slots', 1] : [1, 'tokens']
+  const half = config.head_dim / 2
+  const rows = product([slots, tokens])
+  const shared = {
+    lastIndex: g.input('last_index', 'int32', [slots]),
+    total: g.input('total', 'int32', [1]),
+    cos: g.input('cos', 'float32', ['positions', half]),
+    sin: g.input('sin', 'float32', ['positions', half]),
+  }
+  let x = g.input('x', 'float32', [rows, config.hidden_size])
+  const cache = [slots, config.num_key_value_heads, 'capacity', config.head_dim]
+  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
+    const bake = baked
+      ? (name: string, dims: number[]): Value => g.weight(`layers.${layer}.${name}`, baked(layer, name), dims)
+      : undefined
+    const weights = declareBlock(g, config, lora, `layers.${layer}.`, bake)
+    const past = { key: g.input(`past.${layer}.key`, 'float32', cache), value: g.input(`past.${layer}.value`, 'float32', cache) }
+    const [y, key, value] = decodingBlock(x, config, lora, weights, { slots, tokens, ...shared, ...past })
+    g.output(`present.${layer}.key`, key)
+    g.output(`present.${layer}.value`, value)
+    x = y
+  }
+  g.output('y', x)
+  return g
+}

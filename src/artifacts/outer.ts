@@ -1,0 +1,103 @@
+/** The artifacts outside the layers: embedding and head, forward and backward, and sampling. */
+
+import { gradients } from '../graph/gradients'
+import { Graph, type Value } from '../graph/graph'
+import { add, gather, mul } from '../graph/ops'
+import { headBackward, headForward, headSample, headSampleFiltered } from '../model/head'
+import type { ArtifactSpec } from './spec'
+
+/** ids int64 [rows] → x [rows, hidden]. */
+export function embed({ config }: ArtifactSpec, baked?: Float32Array): Graph {
+  const g = new Graph('embed')
+  const dims = [config.vocab_size, config.hidden_size]
+  const table = baked ? g.weight('table', baked, dims) : g.input('table', 'float32', dims)
+  g.output('x', gather(table, g.input('ids', 'int64', ['rows'])))
+  return g
+}
+
+/** ids, dx [rows, hidden] → d table [vocab, hidden] (full-parameter training). */
+export function embedBackward({ config }: ArtifactSpec): Graph {
+  const g = new Graph('embed_backward')
+  const table = g.input('table', 'float32', [config.vocab_size, config.hidden_size])
+  const x = gather(table, g.input('ids', 'int64', ['rows']))
+  const [dTable] = gradients([{ output: x, seed: g.input('dx', 'float32', x.shape) }], [table])
+  g.output('d_table', dTable as Value)
+  return g
+}
+
+interface HeadGraph {
+  g: Graph
+  x: Value
+  norm: Value
+  table: Value
+  inverseTemperature: Value
+}
+
+/** Head inputs; in training the rows that are scored are picked from all rows of the micro-batch first. */
+function declareHead(name: string, { config }: ArtifactSpec, picked: boolean, baked?: { norm: Float32Array; table: Float32Array }): HeadGraph {
+  const g = new Graph(name)
+  const hidden = config.hidden_size
+  const all = g.input('x', 'float32', [picked ? 'all' : 'rows', hidden])
+  return {
+    g,
+    x: picked ? gather(all, g.input('rows', 'int64', ['rows'])) : all,
+    norm: baked ? g.weight('norm', baked.norm, [hidden]) : g.input('norm', 'float32', [hidden]),
+    table: baked ? g.weight('table', baked.table, [config.vocab_size, hidden]) : g.input('table', 'float32', [config.vocab_size, hidden]),
+    inverseTemperature: g.input('inverse_temperature', 'float32', []),
+  }
+}
+
+/** x [all, hidden], rows int64 [rows], target int64 [rows] → log-prob, entropy, lse, argmax, mean logit, each [rows]. */
+export function headForwardGraph(spec: ArtifactSpec): Graph {
+  const head = declareHead('head_forward', spec, true)
+  const scores = headForward({ ...head, target: head.g.input('target', 'int64', ['rows']) }, spec.config)
+  head.g.output('logprob', scores.logprob)
+  head.g.output('entropy', scores.entropy)
+  head.g.output('lse', scores.lse)
+  head.g.output('argmax', scores.argmax)
+  head.g.output('mean_logit', scores.meanLogit)
+  return head.g
+}
+
+/**
+ * The head_forward inputs, lse and entropy [rows], d/d log-prob and d/d entropy [rows] → dx [all, hidden] added to dx_in.
+ * `inverse` int64 [all] names each token's row (0 where it has none) and `present` float32 [all, 1] is 1 where it has one:
+ * a gather instead of a scatter, which WebGPU lacks. Full-parameter training adds d_norm and d_table.
+ */
+export function headBackwardGraph(spec: ArtifactSpec): Graph {
+  const head = declareHead('head_backward', spec, true)
+  const { g } = head
+  const row = (name: string): Value => g.input(name, 'float32', ['rows'])
+  const inputs = {
+    ...head,
+    target: g.input('target', 'int64', ['rows']),
+    lse: row('lse'),
+    entropy: row('entropy'),
+    dLogprob: row('d_logprob'),
+    dEntropy: row('d_entropy'),
+  }
+  const { dx, dNorm, dTable } = headBackward(inputs, spec.config, spec.lora === null)
+  const spread = gather(dx, g.input('inverse', 'int64', ['all']))
+  const placed = mul(spread, g.input('present', 'float32', ['all', 1]))
+  g.output('dx', add(g.input('dx_in', 'float32', ['all', spec.config.hidden_size]), placed))
+  if (dNorm) g.output('d_norm', dNorm)
+  if (dTable) g.output('d_table', dTable)
+  return g
+}
+
+/** x [rows, hidden], uniform [rows] → id, log-prob, entropy [rows], top_prob and top_id [rows, 5]; filters as scalars. */
+export function headSampleGraph(spec: ArtifactSpec, filtered: boolean, baked?: { norm: Float32Array; table: Float32Array }): Graph {
+  const head = declareHead(filtered ? 'head_sample_filtered' : 'head_sample', spec, false, baked)
+  const { g } = head
+  const inputs = { ...head, uniform: g.input('uniform', 'float32', ['rows']) }
+  const scalar = (name: string): Value => g.input(name, 'float32', [])
+  const out = filtered
+    ? headSampleFiltered({ ...inputs, topK: scalar('top_k'), topP: scalar('top_p'), minP: scalar('min_p') }, spec.config)
+    : headSample(inputs, spec.config)
+  g.output('id', out.id)
+  g.output('logprob', out.logprob)
+  g.output('entropy', out.entropy)
+  g.output('top_prob', out.topProb)
+  g.output('top_id', out.topId)
+  return g
+}

@@ -1,0 +1,97 @@
+/** Reads a Hugging Face config.json into what the graphs need, and refuses by name what they do not support. */
+
+import { z } from 'zod'
+import { PlaygroundError } from '../core/errors'
+
+/** Architecture of a Qwen2/2.5/3 decoder, every value resolved. */
+export interface ModelConfig {
+  architecture: 'qwen2' | 'qwen3'
+  hidden_size: number
+  num_hidden_layers: number
+  num_attention_heads: number
+  num_key_value_heads: number
+  head_dim: number
+  intermediate_size: number
+  vocab_size: number
+  rms_norm_eps: number
+  rope_theta: number
+  max_position_embeddings: number
+  tie_word_embeddings: boolean
+  /** Bias on q, k and v (Qwen2). */
+  qkv_bias: boolean
+  /** RMSNorm on each head's query and key (Qwen3). */
+  qk_norm: boolean
+  /** Ids that end a turn; empty where config.json names none. */
+  eos_token_ids: number[]
+}
+
+const positive = z.number().int().positive()
+const schema = z.looseObject({
+  model_type: z.string(),
+  hidden_size: positive,
+  num_hidden_layers: positive,
+  num_attention_heads: positive,
+  num_key_value_heads: positive.optional(),
+  head_dim: positive.nullish(),
+  intermediate_size: positive,
+  vocab_size: positive,
+  rms_norm_eps: z.number().positive(),
+  rope_theta: z.number().positive().optional(),
+  rope_scaling: z.looseObject({}).nullish(),
+  rope_parameters: z.looseObject({ rope_theta: z.number().positive().optional(), rope_type: z.string().optional() }).nullish(),
+  max_position_embeddings: positive,
+  tie_word_embeddings: z.boolean().optional(),
+  attention_bias: z.boolean().optional(),
+  hidden_act: z.string(),
+  use_sliding_window: z.boolean().optional(),
+  sliding_window: z.number().nullish(),
+  layer_types: z.array(z.string()).nullish(),
+  eos_token_id: z.union([z.number(), z.array(z.number())]).nullish(),
+})
+
+function refuse(field: string, value: unknown, why: string): never {
+  throw new PlaygroundError('model', `config.json: ${field} is ${JSON.stringify(value)}, ${why}.`, 'Choose a dense Qwen2, Qwen2.5 or Qwen3 model.')
+}
+
+/** Parses a parsed config.json. Throws PlaygroundError('model') with the name of the field that is missing or unsupported. */
+export function parseModelConfig(json: unknown): ModelConfig {
+  const parsed = schema.safeParse(json)
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    throw new PlaygroundError('model', `config.json: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'not readable'}.`, 'Check that this is the config.json of a Qwen model.')
+  }
+  const c = parsed.data
+  if (c.model_type !== 'qwen2' && c.model_type !== 'qwen3') refuse('model_type', c.model_type, 'which is not supported')
+  if ('num_experts' in c && c.num_experts) refuse('num_experts', c.num_experts, 'mixture-of-experts layers are not supported')
+  if (c.hidden_act !== 'silu') refuse('hidden_act', c.hidden_act, 'only silu is supported')
+  if (c.use_sliding_window) refuse('use_sliding_window', true, 'sliding-window attention is not supported')
+  const otherLayer = c.layer_types?.find((type) => type !== 'full_attention')
+  if (otherLayer !== undefined) refuse('layer_types', otherLayer, 'only full_attention layers are supported')
+  const ropeType = c.rope_scaling?.rope_type ?? c.rope_scaling?.type ?? c.rope_parameters?.rope_type ?? 'default'
+  if (ropeType !== 'default') refuse('rope_scaling', ropeType, 'only the default rope is supported')
+  const qwen3 = c.model_type === 'qwen3'
+  if (qwen3 && c.attention_bias) refuse('attention_bias', true, 'Qwen3 with attention bias is not supported')
+  const kvHeads = c.num_key_value_heads ?? c.num_attention_heads
+  if (c.num_attention_heads % kvHeads !== 0) refuse('num_key_value_heads', kvHeads, `which does not divide num_attention_heads ${c.num_attention_heads}`)
+  const headDim = c.head_dim ?? c.hidden_size / c.num_attention_heads
+  if (!Number.isInteger(headDim) || headDim % 16 !== 0) refuse('head_dim', headDim, 'which is not a multiple of 16 (the rotary attention kernel needs that)')
+  const theta = c.rope_theta ?? c.rope_parameters?.rope_theta
+  if (theta === undefined) refuse('rope_theta', null, 'it is needed')
+  return {
+    architecture: c.model_type,
+    hidden_size: c.hidden_size,
+    num_hidden_layers: c.num_hidden_layers,
+    num_attention_heads: c.num_attention_heads,
+    num_key_value_heads: kvHeads,
+    head_dim: headDim,
+    intermediate_size: c.intermediate_size,
+    vocab_size: c.vocab_size,
+    rms_norm_eps: c.rms_norm_eps,
+    rope_theta: theta,
+    max_position_embeddings: c.max_position_embeddings,
+    tie_word_embeddings: c.tie_word_embeddings ?? false,
+    qkv_bias: !qwen3,
+    qk_norm: qwen3,
+    eos_token_ids: c.eos_token_id == null ? [] : [c.eos_token_id].flat(),
+  }
+}

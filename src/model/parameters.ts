@@ -1,0 +1,87 @@
+/** Names and shapes of a model's tensors: one layer's as the graphs call them, the whole model's as safetensors does. */
+
+import { LORA_TARGETS, type LoraConfig, type LoraTarget } from '../core/config'
+import type { ModelConfig } from './config'
+
+export interface ParameterSpec {
+  /** Name inside a block graph, e.g. 'self_attn.q_proj.weight' or 'self_attn.q_proj.lora_A'. */
+  name: string
+  dims: number[]
+}
+
+const ATTENTION: readonly LoraTarget[] = ['q_proj', 'k_proj', 'v_proj', 'o_proj']
+
+/** 'self_attn.q_proj', 'mlp.up_proj', … */
+export function modulePath(target: LoraTarget): string {
+  return `${ATTENTION.includes(target) ? 'self_attn' : 'mlp'}.${target}`
+}
+
+/** [out, in] of a linear layer, PyTorch's orientation. */
+export function linearDims(config: ModelConfig, target: LoraTarget): [number, number] {
+  const { hidden_size: hidden, intermediate_size: ffn } = config
+  const q = config.num_attention_heads * config.head_dim
+  const kv = config.num_key_value_heads * config.head_dim
+  const dims: Record<LoraTarget, [number, number]> = {
+    q_proj: [q, hidden],
+    k_proj: [kv, hidden],
+    v_proj: [kv, hidden],
+    o_proj: [hidden, q],
+    gate_proj: [ffn, hidden],
+    up_proj: [ffn, hidden],
+    down_proj: [hidden, ffn],
+  }
+  return dims[target]
+}
+
+/** Base tensors of one layer, in the graphs' input order. */
+export function blockParameters(config: ModelConfig): ParameterSpec[] {
+  const out: ParameterSpec[] = [{ name: 'input_layernorm.weight', dims: [config.hidden_size] }]
+  for (const target of LORA_TARGETS) {
+    const [rows, columns] = linearDims(config, target)
+    if (target === 'gate_proj') out.push({ name: 'post_attention_layernorm.weight', dims: [config.hidden_size] })
+    out.push({ name: `${modulePath(target)}.weight`, dims: [rows, columns] })
+    if (config.qkv_bias && ['q_proj', 'k_proj', 'v_proj'].includes(target)) out.push({ name: `${modulePath(target)}.bias`, dims: [rows] })
+    if (config.qk_norm && target === 'q_proj') out.push({ name: 'self_attn.q_norm.weight', dims: [config.head_dim] })
+    if (config.qk_norm && target === 'k_proj') out.push({ name: 'self_attn.k_norm.weight', dims: [config.head_dim] })
+  }
+  return out
+}
+
+/** LoRA tensors of one layer: lora_A [r, in] and lora_B [out, r] per target. */
+export function loraParameters(config: ModelConfig, lora: LoraConfig): ParameterSpec[] {
+  return LORA_TARGETS.filter((target) => lora.target_modules.includes(target)).flatMap((target) => {
+    const [out, input] = linearDims(config, target)
+    const path = modulePath(target)
+    return [
+      { name: `${path}.lora_A`, dims: [lora.r, input] },
+      { name: `${path}.lora_B`, dims: [out, lora.r] },
+    ]
+  })
+}
+
+/** Tensors outside the layers: embedding, final norm, and the head unless it is the embedding. Safetensors names. */
+export function outerParameters(config: ModelConfig): ParameterSpec[] {
+  const table = [config.vocab_size, config.hidden_size]
+  const out: ParameterSpec[] = [
+    { name: 'model.embed_tokens.weight', dims: table },
+    { name: 'model.norm.weight', dims: [config.hidden_size] },
+  ]
+  if (!config.tie_word_embeddings) out.push({ name: 'lm_head.weight', dims: table })
+  return out
+}
+
+/** Safetensors name of a layer's base tensor. */
+export const layerTensor = (layer: number, name: string): string => `model.layers.${layer}.${name}`
+
+/** PEFT's name of a layer's LoRA tensor ('self_attn.q_proj.lora_A' → 'base_model.model.model.layers.0.…lora_A.weight'). */
+export const peftTensor = (layer: number, name: string): string => `base_model.model.${layerTensor(layer, name)}.weight`
+
+export function elements(dims: readonly number[]): number {
+  return dims.reduce((a, b) => a * b, 1)
+}
+
+/** Number of base parameters, a tied head counted once. */
+export function countParameters(config: ModelConfig): number {
+  const sum = (specs: ParameterSpec[]): number => specs.reduce((n, spec) => n + elements(spec.dims), 0)
+  return sum(outerParameters(config)) + config.num_hidden_layers * sum(blockParameters(config))
+}
