@@ -39,7 +39,8 @@ export interface GroupStatistics {
 export function groupStatistics(rewards: readonly (number | null)[], num_generations: number): GroupStatistics[] {
   return splitIntoGroups(rewards, num_generations).map((members, group) => {
     const std = standardDeviation(members)
-    return { group, mean: mean(members), std, unscorable: members.filter((r) => r === null).length, signal: std !== null && std > NO_SPREAD }
+    const unscorable = members.filter((reward) => reward === null).length
+    return { group, mean: mean(members), std, unscorable, signal: std !== null && std > NO_SPREAD }
   })
 }
 

@@ -133,7 +133,8 @@ describe('micro-batches', () => {
     const { sequences, logprobs } = randomBatch(4, 7)
     const normalizer = lossNormalizer(sequences.map((s) => s.mask), settings)
     const whole = policyLoss(sequences, logprobs, normalizer, settings)
-    for (const parts of [[[0], [1], [2], [3], [4], [5], [6]], [[0, 1, 2], [3, 4, 5, 6]], [[6, 2], [0, 5, 3], [1, 4]]]) {
+    const splits = [[[0], [1], [2], [3], [4], [5], [6]], [[0, 1, 2], [3, 4, 5, 6]], [[6, 2], [0, 5, 3], [1, 4]]]
+    for (const parts of splits) {
       let loss = 0
       for (const part of parts) {
         const result = policyLoss(
@@ -155,7 +156,8 @@ describe('micro-batches', () => {
 describe('guards', () => {
   it('needs reference log-probs for a KL term', () => {
     const { sequences, logprobs } = randomBatch(5, 1)
-    expect(() => run(sequences.map((s) => ({ ...s, refLogprobs: null })), logprobs, options({ beta: 0.1 }))).toThrow('no reference log-probs')
+    const without = sequences.map((s) => ({ ...s, refLogprobs: null }))
+    expect(() => run(without, logprobs, options({ beta: 0.1 }))).toThrow('no reference log-probs')
   })
 
   it('clamps empty denominators to 1 instead of dividing by 0', () => {

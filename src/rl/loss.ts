@@ -116,7 +116,8 @@ export function policyLoss(
     if (options.beta !== 0 && !refLogprobs) throw new RangeError(`sequence ${s} has no reference log-probs, but beta is ${options.beta}`)
     const now = logprobs[s] as ArrayLike<number>
     const gradient = new Float64Array(mask.length)
-    const statistics: PolicySequenceStatistics = { tokens: countTrained(mask), clippedLow: 0, clippedHigh: 0, kl: options.beta === 0 ? null : 0 }
+    const kl = options.beta === 0 ? null : 0
+    const statistics: PolicySequenceStatistics = { tokens: countTrained(mask), clippedLow: 0, clippedHigh: 0, kl }
     const weight = tokenWeight(normalizer, statistics.tokens)
 
     for (let t = 0; t < mask.length; t++) {

@@ -61,7 +61,8 @@ describe('rewardMetrics', () => {
   })
   it('is null, not 0, when nothing is scorable', () => {
     const holes = [episode(0, null, 1), episode(1, null, 1)]
-    const metrics = rewardMetrics(holes, groupStatistics([null, null], 2), [0, 0], { name: 'x', scale_rewards: 'group', isSuccess: () => true })
+    const options = { name: 'x', scale_rewards: 'group', isSuccess: () => true } as const
+    const metrics = rewardMetrics(holes, groupStatistics([null, null], 2), [0, 0], options)
     expect(metrics['reward']).toBeNull()
     expect(metrics['reward_std']).toBeNull()
     expect(metrics['success']).toBeNull()
@@ -119,7 +120,8 @@ describe('mismatchMetrics', () => {
 
 describe('updateMetrics', () => {
   it('takes token means per optimizer step and averages the steps', () => {
-    const row = (tokens: number, clippedLow: number, clippedHigh: number, entropy: number) => ({ tokens, clippedLow, clippedHigh, entropy, kl: null })
+    const row = (tokens: number, clippedLow: number, clippedHigh: number, entropy: number) =>
+      ({ tokens, clippedLow, clippedHigh, entropy, kl: null })
     const metrics = updateMetrics([
       { loss: 1, grad_norm: 5, learning_rate: 0.1, sequences: [row(4, 0, 0, 4), row(1, 0, 0, 6)] },
       { loss: 2, grad_norm: 7, learning_rate: 0.2, sequences: [row(4, 1, 0, 4), row(1, 0, 1, 1), row(0, 0, 0, 0)] },
