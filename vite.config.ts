@@ -65,7 +65,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           environment: 'node',
-          include: ['src/**/*.test.{ts,tsx}', 'e2e/tools/**/*.test.ts'],
+          include: ['src/**/*.test.{ts,tsx}', 'e2e/{tools,pretrain}/**/*.test.ts'],
           testTimeout: 20_000,
         },
       },
