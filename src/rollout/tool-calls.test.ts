@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { RandomStream } from '../core/random'
+import type { JsonSchema, Tool } from '../core/tools'
+import { errorResult, parseTurn } from './tool-calls'
+import { checkToolCall } from './tool-schema'
+
+const wrap = (body: string): string => `<tool_call>\n${body}\n</tool_call>`
+const call = (name: string, args: Record<string, unknown> = {}) => ({ kind: 'call', call: { name, arguments: args } })
+const guess = wrap('{"name": "guess", "arguments": {"guess": "[crane]", "n": 3}}')
+const GUESS = call('guess', { guess: '[crane]', n: 3 })
+
+describe('parseTurn', () => {
+  it('finds calls and the text around them', () => {
+    expect(parseTurn(guess)).toEqual({ content: '', calls: [GUESS] })
+    expect(parseTurn(`I try.\n${guess}`)).toEqual({ content: 'I try.', calls: [GUESS] })
+    expect(parseTurn(`${guess}\nDone.`)).toEqual({ content: 'Done.', calls: [GUESS] })
+    expect(parseTurn(`${guess}\n${wrap('{"name": "look"}')}`)).toEqual({ content: '', calls: [GUESS, call('look')] })
+    expect(parseTurn('No call here. {"name": "guess"}').calls).toEqual([])
+    expect(parseTurn('').calls).toEqual([])
+  })
+  it('ignores calls inside reasoning', () => {
+    expect(parseTurn(`<think>\n${guess}\n</think>\n\nNo.`)).toEqual({ content: 'No.', calls: [] })
+    expect(parseTurn(`<think>\n${guess}`)).toEqual({ content: '', calls: [] })
+    expect(parseTurn(`<think>maybe ${guess}</think>${wrap('{"name": "look", "arguments": {}}')}`).calls).toEqual([call('look')])
+  })
+  it('reports what cannot be parsed, one sentence a call, and keeps the good ones', () => {
+    const errors = (text: string): string[] => parseTurn(text).calls.map((each) => (each.kind === 'malformed' ? each.error : ''))
+    expect(errors('<tool_call>\n{"name": "guess"}')).toEqual(['The tool call was not closed with </tool_call>.'])
+    expect(errors(wrap('{"name": "guess", }'))).toEqual(['The tool call is not valid JSON.'])
+    expect(errors(wrap(''))).toEqual(['The tool call is not valid JSON.'])
+    expect(errors(wrap('[]'))).toEqual(['The tool call is not a JSON object.'])
+    expect(errors(wrap('{}'))).toEqual(['The tool call has no "name".'])
+    expect(errors(wrap('{"name": 3}'))).toEqual(['The tool call has no "name".'])
+    for (const args of ['"{}"', '[]', 'null', '3']) {
+      expect(errors(wrap(`{"name": "guess", "arguments": ${args}}`))).toEqual([
+        'The "arguments" of the tool call are not a JSON object.',
+      ])
+    }
+    expect(parseTurn(`${guess}${wrap('{')}`).calls.map((each) => each.kind)).toEqual(['call', 'malformed'])
+    expect(parseTurn(`<tool_call>${guess}`).calls.map((each) => each.kind)).toEqual(['malformed', 'call'])
+  })
+  it('never throws on 3000 mutations of calls, and what it calls a call is one', () => {
+    const random = new RandomStream(11)
+    const seeds = [guess, `<think>\nhm\n</think>\n\n${guess}\n${wrap('{"name": "look", "arguments": {"a": [1, {"b": null}]}}')}`]
+    const bits = ['<tool_call>', '</tool_call>', '<think>', '</think>', '{', '}', '"', '\\', '[', ',', ':', '\u0000', '\ud800', '__proto__', '1e999']
+    let parsed = 0
+    let malformed = 0
+    for (let i = 0; i < 3000; i++) {
+      let text = random.pick(seeds)
+      for (let edit = random.int(4); edit >= 0; edit--) {
+        const at = random.int(text.length + 1)
+        const cut = random.int(3) === 0 ? random.int(20) : 0
+        text = text.slice(0, at) + (random.int(2) === 0 ? random.pick(bits) : '') + text.slice(at + cut)
+      }
+      for (const each of parseTurn(text).calls) {
+        if (each.kind === 'malformed') {
+          malformed++
+          expect(each.error).toMatch(/^The .*\.$/)
+          continue
+        }
+        parsed++
+        expect(each.call.name).not.toBe('')
+        expect(Object.prototype.toString.call(each.call.arguments)).toBe('[object Object]')
+        checkToolCall(each.call, [tool('guess', { guess: { type: 'string' }, n: { type: 'integer' } }, ['guess'])])
+      }
+    }
+    expect(parsed).toBeGreaterThan(500)
+    expect(malformed).toBeGreaterThan(500)
+  })
+})
+
+function tool(name: string, properties: Record<string, JsonSchema>, required: string[] = [], extra: JsonSchema = {}): Tool {
+  return { type: 'function', function: { name, description: '', parameters: { type: 'object', properties, required, ...extra } } }
+}
+
+describe('checkToolCall', () => {
+  const tools = [
+    tool('guess', { word: { type: 'string' }, n: { type: 'integer', enum: [1, 2, 3] } }, ['word']),
+    tool('look', {}),
+    tool('place', {
+      at: { type: 'array', items: { type: 'integer' } },
+      maybe: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      kind: { type: 'string', nullable: true },
+      size: { type: 'number' },
+      deep: { type: 'object', properties: { on: { type: 'boolean' } }, required: ['on'], additionalProperties: false },
+    }),
+    tool('open', { a: { type: 'string' } }, [], { additionalProperties: true }),
+  ]
+  const check = (name: string, args: Record<string, unknown>): string | null => checkToolCall({ name, arguments: args }, tools)
+
+  it('accepts what fits', () => {
+    expect(check('guess', { word: 'crane' })).toBeNull()
+    expect(check('guess', { word: '', n: 2 })).toBeNull()
+    expect(check('look', {})).toBeNull()
+    expect(check('place', { at: [1, 2], maybe: null, kind: null, size: 1, deep: { on: true } })).toBeNull()
+    expect(check('open', { b: 1 })).toBeNull()
+  })
+  it('says what is wrong', () => {
+    expect(check('gues', {})).toBe('There is no tool named "gues". The tools are: guess, look, place, open.')
+    expect(checkToolCall({ name: 'x', arguments: {} }, [])).toBe('There is no tool named "x". There are no tools.')
+    expect(check('guess', {})).toBe('The tool "guess" needs the argument "word".')
+    expect(check('guess', { word: 'a', wrod: 'b' })).toBe('The tool "guess" has no argument "wrod". Its arguments are: word, n.')
+    expect(check('look', { far: true })).toBe('The tool "look" has no argument "far". It has none.')
+    expect(check('look', { constructor: 1 })).toBe('The tool "look" has no argument "constructor". It has none.')
+    expect(check('guess', { word: 3 })).toBe('The argument "word" of "guess" must be a string, not 3.')
+    expect(check('guess', { word: 'a', n: 4 })).toBe('The argument "n" of "guess" must be one of 1, 2, 3, not 4.')
+    expect(check('guess', { word: 'a', n: '1' })).toBe('The argument "n" of "guess" must be one of 1, 2, 3, not "1".')
+    expect(check('place', { at: [1, 'b'] })).toBe(
+      'The argument "at" of "place" must be a list of which each item is an integer, not [1,"b"].',
+    )
+    expect(check('place', { maybe: 1 })).toBe('The argument "maybe" of "place" must be a string or null, not 1.')
+    expect(check('place', { size: '1' })).toBe('The argument "size" of "place" must be a number, not "1".')
+    expect(check('place', { deep: {} })).toBe('The argument "deep" of "place" must be an object with "on", not {}.')
+    expect(check('place', { deep: { on: true, off: 1 } })).toContain('must be an object without "off"')
+    expect(check('place', { at: 'x'.repeat(500) })?.length).toBeLessThan(130)
+  })
+  it('is written as TRL writes a failed call', () => {
+    expect(errorResult('Game over.')).toBe("{'error': 'Game over.'}")
+    expect(errorResult('It has no "n".')).toBe(`{'error': 'It has no "n".'}`)
+    expect(errorResult("It's over.")).toBe(`{'error': "It's over."}`)
+    expect(errorResult('It\'s "n".\n')).toBe(`{'error': 'It\\'s "n".\\n'}`)
+  })
+})
