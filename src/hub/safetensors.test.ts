@@ -73,6 +73,7 @@ describe('readSafetensors', () => {
     expect(read.tensors.get('a')).toEqual({ dtype: 'BF16', dims: [1], data: Float32Array.of(1) })
     const shifted = new Uint8Array([0, ...file({ a: entry(0, 4) }, new Uint8Array(Float32Array.of(7).buffer))]).subarray(1)
     expect(readSafetensors(shifted).tensors.get('a')?.data).toEqual(Float32Array.of(7))
+    expect(readSafetensors(Buffer.from(shifted)).tensors.get('a')?.data).toEqual(Float32Array.of(7))
   })
 
   it.each<[string, Uint8Array, string]>([

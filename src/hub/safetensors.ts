@@ -136,7 +136,8 @@ function halfToNumber(half: number): number {
  * @param bytes [elements × bytes per element]
  */
 export function widen(bytes: Uint8Array, dtype: SafetensorsDtype): Float32Array {
-  const copy = bytes.slice()
+  // Not bytes.slice(): a Node Buffer's shares its memory.
+  const copy = new Uint8Array(bytes)
   if (dtype === 'F32') return new Float32Array(copy.buffer)
   const halves = new Uint16Array(copy.buffer)
   if (dtype === 'F16') return Float32Array.from(halves, halfToNumber)
