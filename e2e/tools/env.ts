@@ -1,0 +1,16 @@
+/** `npm run env -- catch --port 8000`: serves one of our environments with the real OpenEnv library until Ctrl-C. */
+
+import { spawn } from 'node:child_process'
+import { ensureVenv } from './venv'
+import { projectRoot } from './run-command'
+
+const python = await ensureVenv('openenv')
+const server = spawn(python, ['e2e/openenv/serve.py', ...process.argv.slice(2)], {
+  cwd: projectRoot,
+  env: { ...process.env, PYTHONUNBUFFERED: '1' },
+  stdio: 'inherit',
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
+server.on('exit', code => {
+  process.exitCode = code ?? 0
+})

@@ -1,0 +1,87 @@
+/** The steps of `npm test` and `npm run test:reference`, each run to its end and counted. */
+
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { packageFile, projectRoot, runCommand } from './run-command'
+import { sum, summary, tallySetup, tallyStep, tallyVitest, type Tally } from './tally'
+import { ensureVenv, type VenvName } from './venv'
+
+export interface Step {
+  name: string
+  run(): Promise<Tally>
+}
+
+const minute = 60_000
+
+/** A step that is one Node program of an npm package. */
+export function packageStep(name: string, file: string, args: readonly string[]): Step {
+  return {
+    name,
+    run: async () => tallyStep(name, await runCommand(process.execPath, [packageFile(file), ...args], { timeoutMs: 15 * minute })),
+  }
+}
+
+/** A step that is one vitest project of vite.config.ts, all its files. */
+export function vitestStep(project: string, env: NodeJS.ProcessEnv = {}, timeoutMs = 60 * minute): Step {
+  return {
+    name: project,
+    run: async () => {
+      const folder = join(projectRoot, '.cache/reports')
+      await mkdir(folder, { recursive: true })
+      const file = join(folder, `${project}-${randomUUID()}.json`)
+      const args = ['run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
+      const status = await runCommand(process.execPath, [packageFile('vitest/vitest.mjs'), ...args], { env, timeoutMs })
+      const text = await readFile(file, 'utf8').catch(() => null)
+      await rm(file, { force: true })
+      return shorten(tallyVitest(project, text, status))
+    },
+  }
+}
+
+/** A step that makes a Python environment and, when named, runs a script in it. It prepares other steps: none pass by it. */
+export function pythonStep(name: string, venv: VenvName, script?: string): Step {
+  return {
+    name,
+    run: async () => {
+      const python = await ensureVenv(venv)
+      if (script === undefined) return tallySetup(name, 0)
+      // Idle OpenMP threads that spin make torch many times slower on a machine that does other work as well.
+      const env = { OMP_WAIT_POLICY: 'PASSIVE', PYTHONUNBUFFERED: '1' }
+      return tallySetup(name, await runCommand(python, [script], { env, timeoutMs: 30 * minute }))
+    },
+  }
+}
+
+/**
+ * Runs the steps in order, all of them whatever fails, and prints the totals. Returns the exit status. `wanted` limits
+ * the run to steps of these names.
+ */
+export async function runSteps(steps: readonly Step[], wanted: readonly string[]): Promise<number> {
+  const unknown = wanted.filter(name => !steps.some(step => step.name === name))
+  if (unknown.length > 0) {
+    process.stderr.write(`No step named ${unknown.join(', ')}. Steps: ${steps.map(step => step.name).join(', ')}.\n`)
+    return 2
+  }
+  const tallies: Tally[] = []
+  for (const step of steps.filter(step => wanted.length === 0 || wanted.includes(step.name))) {
+    process.stdout.write(`\n=== ${step.name} ===\n`)
+    const started = Date.now()
+    const tally = await step.run().catch((error: unknown): Tally => {
+      const message = error instanceof Error ? error.message : String(error)
+      return { passed: 0, failed: 1, skipped: [], troubles: [`${step.name}: ${message}`] }
+    })
+    tallies.push(tally)
+    const seconds = ((Date.now() - started) / 1000).toFixed(1)
+    process.stdout.write(`=== ${step.name}: ${tally.passed} passed, ${tally.failed} failed, ${tally.skipped.length} skipped in ${seconds} s\n`)
+  }
+  const total = sum(tallies)
+  process.stdout.write(`\n${summary(total)}\n`)
+  return total.failed > 0 ? 1 : 0
+}
+
+/** Paths of files as seen from the repository's root. */
+function shorten(tally: Tally): Tally {
+  const short = (line: string) => line.replaceAll(`${projectRoot}/`, '')
+  return { ...tally, skipped: tally.skipped.map(short), troubles: tally.troubles.map(short) }
+}

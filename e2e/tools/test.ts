@@ -1,0 +1,16 @@
+/** `npm test`: everything but the comparison with Python's libraries. `npm test -- unit browser` runs only those steps. */
+
+import { demandPrerequisites } from './prerequisites'
+import { packageStep, pythonStep, runSteps, vitestStep } from './steps'
+
+await demandPrerequisites({ chromium: true })
+const steps = [
+  packageStep('typecheck', 'typescript/bin/tsc', ['--noEmit']),
+  packageStep('lint', 'eslint/bin/eslint.js', ['.']),
+  vitestStep('unit'),
+  pythonStep('openenv', 'openenv'),
+  vitestStep('integration'),
+  packageStep('build', 'vite/bin/vite.js', ['build']),
+  vitestStep('browser'),
+]
+process.exitCode = await runSteps(steps, process.argv.slice(2))
