@@ -1,0 +1,238 @@
+/** An OpenEnv server as an Environment: discovers it, keeps to its capacity, opens one session an episode. */
+
+import type { Environment, EnvironmentSession } from '../../core/environment'
+import { PlaygroundError } from '../../core/errors'
+import type { Tool } from '../../core/tools'
+import { discover, HELLO, type Family } from './discovery'
+import { OpenEnvSession } from './session'
+import { defaultWebSocket, SessionSocket, type Reply, type WebSocketConstructor } from './socket'
+import { parseServerUrl, type ServerAddress } from './url'
+
+export interface Deadlines {
+  /** Handshake of a socket. */
+  openMs: number
+  /** First answer of a session, and each question of discovery. */
+  helloMs: number
+  resetMs: number
+  stepMs: number
+  /** How long `open` and `connect` wait for a free session before they give up. */
+  capacityMs: number
+  /** First pause before a full server is asked again; doubles up to 30 s. */
+  backoffMs: number
+}
+
+export const DEFAULT_DEADLINES: Deadlines = {
+  openMs: 15_000,
+  helloMs: 8000,
+  resetMs: 60_000,
+  stepMs: 60_000,
+  capacityMs: 120_000,
+  backoffMs: 500,
+}
+
+export interface OpenEnvOptions {
+  /** Needed where the runtime has no WebSocket (Node 20: the `ws` package). */
+  WebSocket?: WebSocketConstructor
+  fetch?: typeof fetch
+  /** location.protocol where there is a page. */
+  pageProtocol?: string
+  deadlines?: Partial<Deadlines>
+  /** Uniform in [0, 1), for jitter only. */
+  random?: () => number
+}
+
+/** Sessions at once until the server says otherwise. */
+const FIRST_MAX_SESSIONS = 16
+const MAX_BACKOFF_MS = 30_000
+/** Answers to the hello that mean: there is no session. */
+const NO_SESSION = ['CAPACITY_REACHED', 'FACTORY_ERROR', 'SESSION_ERROR']
+const ECHO_TOOLS = ['echo_message']
+
+interface Opened {
+  socket: SessionSocket
+  hello: Reply
+}
+
+/** Raised inside when the server is full; `max` is what it said. */
+class Full extends Error {
+  constructor(
+    message: string,
+    readonly max: number | null,
+  ) {
+    super(message)
+  }
+}
+
+export class OpenEnvEnvironment implements Environment {
+  private readonly address: ServerAddress
+  private readonly deadlines: Deadlines
+  private readonly sessions = new Set<SessionSocket>()
+  private family: Family | null = null
+  private limit = FIRST_MAX_SESSIONS
+  /** Sessions that are open, being opened or being closed. */
+  private taken = 0
+  private waiters: (() => void)[] = []
+  private closed = false
+
+  /** Throws PlaygroundError('config') when `url` cannot be a server (see parseServerUrl). */
+  constructor(
+    url: string,
+    private readonly options: OpenEnvOptions = {},
+  ) {
+    this.address = parseServerUrl(url, options.pageProtocol ?? globalThis.location?.protocol)
+    this.deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
+  }
+
+  get name(): string {
+    return this.address.spaceId ?? this.address.host
+  }
+
+  get tools(): readonly Tool[] {
+    const { family } = this
+    return family === null ? [] : family.kind === 'mcp' ? family.tools : [family.known.tool]
+  }
+
+  get maxSessions(): number {
+    return this.limit
+  }
+
+  get prompts(): { system: string; user: string } {
+    const { family } = this
+    if (family?.kind === 'typed') return family.known.prompts
+    const echo = this.tools.length > 0 && this.tools.every((tool) => ECHO_TOOLS.includes(tool.function.name))
+    return { system: echo ? 'Echo the message.' : '', user: '' }
+  }
+
+  /** Discovers tools. Throws PlaygroundError('environment') when the server cannot be reached, is full or is not understood. */
+  async connect(): Promise<void> {
+    this.closed = false
+    const { socket, hello } = await this.acquire()
+    try {
+      this.family = await discover(hello, socket, {
+        host: this.address.host,
+        http: this.address.http,
+        fetch: this.options.fetch ?? ((...args) => globalThis.fetch(...args)),
+        deadlineMs: this.deadlines.helloMs,
+      })
+    } finally {
+      await socket.close()
+      this.release(socket)
+    }
+  }
+
+  /** A fresh session on a socket of its own. Waits politely while the server is full; rejects after `capacityMs`. */
+  async open(): Promise<EnvironmentSession> {
+    const { family } = this
+    if (family === null) throw new PlaygroundError('environment', `${this.name} is not connected yet.`, 'Connect first.')
+    const { socket } = await this.acquire()
+    const { resetMs, stepMs } = this.deadlines
+    return new OpenEnvSession(socket, { host: this.address.host, family, resetMs, stepMs, onClosed: () => this.release(socket) })
+  }
+
+  /**
+   * Sum of the rewards that were given; null when none was. A typed server's refusals and a policy that never calls give none:
+   * such an episode has no reward, which is not 0.
+   */
+  episodeReward(rewards: readonly (number | null)[]): number | null {
+    const given = rewards.filter((reward) => reward !== null)
+    return given.length === 0 ? null : given.reduce((sum, reward) => sum + reward, 0)
+  }
+
+  isSuccess(reward: number): boolean {
+    return reward >= 1
+  }
+
+  /** Closes every session; whoever waits for one is refused. */
+  async close(): Promise<void> {
+    this.closed = true
+    this.wake()
+    await Promise.all([...this.sessions].map((socket) => socket.close()))
+  }
+
+  /** A socket whose session the server has confirmed, within its capacity. */
+  private async acquire(): Promise<Opened> {
+    const { capacityMs, backoffMs } = this.deadlines
+    const random = this.options.random ?? Math.random
+    const until = Date.now() + capacityMs
+    let said = `all ${this.limit} sessions are in use`
+    for (let attempt = 0; ; ) {
+      if (this.closed) throw this.closedError()
+      if (this.taken < this.limit) {
+        this.taken++
+        let outcome: Opened | Full | null = null
+        try {
+          outcome = await this.tryOpen()
+        } finally {
+          if (outcome === null || outcome instanceof Full) this.taken--
+          if (outcome === null) this.wake()
+        }
+        if (!(outcome instanceof Full)) return outcome
+        said = outcome.message.replace(/\.$/, '')
+        if (outcome.max !== null) this.limit = Math.max(1, Math.min(this.limit, outcome.max))
+        attempt++
+      }
+      const left = until - Date.now()
+      if (left <= 0) {
+        throw new PlaygroundError(
+          'environment',
+          `${this.name} stayed full for ${capacityMs / 1000} s: ${said}.`,
+          'Run fewer sessions, wait for others to finish, restart the server, or duplicate the Space.',
+        )
+      }
+      const pause = Math.min(backoffMs * 2 ** Math.max(0, attempt - 1), MAX_BACKOFF_MS) * (0.5 + random())
+      await this.pause(Math.min(left, pause))
+    }
+  }
+
+  /** One try; leaves nothing open unless it succeeds. Throws what is not a matter of capacity. */
+  private async tryOpen(): Promise<Opened | Full> {
+    const { host, ws } = this.address
+    const WebSocket = this.options.WebSocket ?? defaultWebSocket()
+    const socket = await SessionSocket.open(ws, { WebSocket, host, deadlineMs: this.deadlines.openMs })
+    this.sessions.add(socket)
+    try {
+      const hello = await socket.request(HELLO, this.deadlines.helloMs)
+      if (this.closed) throw this.closedError()
+      // Any other error is the answer of a server without MCP: its session is proved all the same.
+      if (hello.kind !== 'error' || !NO_SESSION.includes(hello.code)) return { socket, hello }
+      if (hello.code === 'CAPACITY_REACHED') throw new Full(hello.message || 'the server is at capacity', hello.maxSessions)
+      throw new PlaygroundError('environment', `${host} could not build its environment: ${hello.message || hello.code}.`, 'Look at the log of the server.')
+    } catch (error) {
+      this.sessions.delete(socket)
+      await socket.close()
+      if (error instanceof Full) return error
+      throw error
+    }
+  }
+
+  private closedError(): PlaygroundError {
+    return new PlaygroundError('environment', `${this.name} was closed.`, 'Connect again.')
+  }
+
+  private release(socket: SessionSocket): void {
+    if (!this.sessions.delete(socket)) return
+    this.taken--
+    this.wake()
+  }
+
+  private wake(): void {
+    const { waiters } = this
+    this.waiters = []
+    for (const waiter of waiters) waiter()
+  }
+
+  /** Sleeps, but not past the moment at which one of our own sessions ends. */
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        this.waiters = this.waiters.filter((waiter) => waiter !== done)
+        resolve()
+      }, ms)
+      this.waiters.push(done)
+    })
+  }
+}

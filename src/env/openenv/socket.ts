@@ -1,0 +1,223 @@
+/** One socket = one session = at most one request under way. A deadline closes the socket, so no late reply is ever read. */
+
+import { PlaygroundError } from '../../core/errors'
+import { parseServerFrame, type Request, type ServerFrame } from './protocol'
+
+/** The part of WebSocket that we use; browsers, Node 22 and the `ws` package all have it. */
+export interface WebSocketLike {
+  onopen: ((event: never) => void) | null
+  onmessage: ((event: never) => void) | null
+  onerror: ((event: never) => void) | null
+  onclose: ((event: never) => void) | null
+  send(text: string): void
+  close(code?: number, reason?: string): void
+}
+export type WebSocketConstructor = new (url: string) => WebSocketLike
+
+/** A reply that belongs to a request. */
+export type Reply = Exclude<ServerFrame, { kind: 'garbage' } | { kind: 'unknown' }>
+
+/** Close codes in words. */
+const CLOSE_CODES: Record<number, string> = {
+  1000: 'the server ended the session',
+  1001: 'the server is going away',
+  1002: 'the server saw a protocol error',
+  1003: 'the server refused the kind of data',
+  1006: 'the connection broke off without a farewell (server down, network, or a proxy)',
+  1007: 'the server saw malformed data',
+  1008: 'the server refused the session by its policy',
+  1009: 'a frame was larger than the server or a proxy allows',
+  1011: 'the server failed, or lost touch with us',
+  1012: 'the server restarts',
+  1013: 'the server is overloaded',
+  1015: 'the encrypted connection could not be made',
+}
+
+/** Half a sentence for a close event: "the server restarts (1012)". */
+export function describeClose(code: number, reason = ''): string {
+  const words = CLOSE_CODES[code] ?? 'the connection was closed'
+  return `${words} (${code}${reason ? `: ${reason.slice(0, 200)}` : ''})`
+}
+
+/** How long a closing handshake may take before we let go. */
+const CLOSE_MS = 2000
+
+/** What may answer a request, besides an error. */
+const ANSWERS: Record<Request['type'], Reply['kind']> = { reset: 'observation', step: 'observation', state: 'state', mcp: 'mcp' }
+/** Errors that the server may send unasked, before it ends the session. */
+const ENDINGS = ['CAPACITY_REACHED', 'FACTORY_ERROR', 'SESSION_ERROR']
+
+interface Pending {
+  type: Request['type']
+  resolve: (reply: Reply) => void
+  reject: (error: PlaygroundError) => void
+  timer: ReturnType<typeof setTimeout>
+}
+
+/** The browser's (or Node 22's) WebSocket. Throws PlaygroundError('environment') where there is none. */
+export function defaultWebSocket(): WebSocketConstructor {
+  const found: unknown = globalThis.WebSocket
+  if (typeof found !== 'function') throw new PlaygroundError('environment', 'This runtime has no WebSocket.', 'Use a browser or Node 22 or newer.')
+  return found as WebSocketConstructor
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export class SessionSocket {
+  private pending: Pending | null = null
+  /** An error frame that came unasked, e.g. CAPACITY_REACHED right after opening: the answer to the next request. */
+  private verdict: Reply | null = null
+  /** Why no request can be made any more. */
+  private ended: PlaygroundError | null = null
+  private markClosed: () => void = () => undefined
+  private readonly closed = new Promise<void>((resolve) => (this.markClosed = resolve))
+
+  private constructor(
+    private readonly ws: WebSocketLike,
+    private readonly host: string,
+  ) {}
+
+  /** Opens the socket. Rejects with PlaygroundError('environment') after `deadlineMs` or when the connection fails. */
+  static open(url: string, options: { WebSocket: WebSocketConstructor; host: string; deadlineMs: number }): Promise<SessionSocket> {
+    const { host, deadlineMs } = options
+    return new Promise((resolve, reject) => {
+      const fail = (why: string, cause?: unknown) =>
+        reject(new PlaygroundError('environment', `No connection to ${host}: ${why}.`, adviceFor(host), { cause }))
+      let ws: WebSocketLike
+      try {
+        ws = new options.WebSocket(url)
+      } catch (error) {
+        fail('the browser refused to open the socket', error)
+        return
+      }
+      const socket = new SessionSocket(ws, host)
+      const timer = setTimeout(() => {
+        fail(`it did not open within ${deadlineMs / 1000} s`)
+        socket.drop()
+      }, deadlineMs)
+      ws.onopen = () => {
+        clearTimeout(timer)
+        socket.listen()
+        resolve(socket)
+      }
+      // The close event follows and says more.
+      ws.onerror = () => undefined
+      ws.onclose = (event: { code?: number; reason?: unknown }) => {
+        clearTimeout(timer)
+        fail(describeClose(event.code ?? 1006, text(event.reason)))
+      }
+    })
+  }
+
+  /** Whether a request can still be made. */
+  get usable(): boolean {
+    return this.ended === null
+  }
+
+  /**
+   * Sends one request and resolves with its reply; error frames are replies. Rejects with PlaygroundError('environment') when the
+   * socket closes, the deadline passes (which closes the socket), the reply cannot be read, or a request is already under way.
+   */
+  request(frame: Request, deadlineMs: number): Promise<Reply> {
+    if (this.verdict !== null) {
+      const reply = this.verdict
+      this.verdict = null
+      return Promise.resolve(reply)
+    }
+    if (this.ended !== null) return Promise.reject(this.ended)
+    if (this.pending !== null) {
+      return Promise.reject(this.error(`${this.host} was asked for a ${frame.type} while it still worked on another request.`))
+    }
+    return new Promise((resolve, reject) => {
+      const late = `${this.host} did not answer to ${frame.type} within ${deadlineMs / 1000} s, so the session was closed.`
+      const timer = setTimeout(() => this.abort(this.error(late, 'The environment may be overloaded or stuck: look at its log.')), deadlineMs)
+      this.pending = { type: frame.type, resolve, reject, timer }
+      try {
+        this.ws.send(JSON.stringify(frame))
+      } catch (cause) {
+        this.abort(this.error(`A ${frame.type} could not be sent to ${this.host}.`, '', cause))
+      }
+    })
+  }
+
+  /** Says goodbye, closes, and waits (2 s at most) until the server let go. Never rejects; a request under way fails. */
+  async close(): Promise<void> {
+    if (this.ended === null) {
+      try {
+        this.ws.send('{"type":"close"}')
+      } catch {
+        // Already closing.
+      }
+      this.abort(this.error(`The session with ${this.host} was closed.`))
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    await Promise.race([this.closed, new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_MS)))])
+    clearTimeout(timer)
+  }
+
+  private listen(): void {
+    this.ws.onmessage = (event: { data?: unknown }) => this.receive(event.data)
+    this.ws.onclose = (event: { code?: number; reason?: unknown }) => {
+      this.markClosed()
+      const why = describeClose(event.code ?? 1006, text(event.reason))
+      const advice = event.code === 1009 ? 'Choose smaller observations.' : 'The episode is lost; the next one opens a new session.'
+      this.end(this.error(`The session with ${this.host} ended: ${why}.`, advice))
+    }
+  }
+
+  private receive(data: unknown): void {
+    if (this.ended !== null) return
+    const frame: ServerFrame = typeof data === 'string' ? parseServerFrame(data) : { kind: 'garbage', why: 'it is binary' }
+    if (frame.kind === 'unknown') return
+    if (frame.kind === 'garbage') {
+      this.abort(this.error(`${this.host} sent a frame that is not OpenEnv's: ${frame.why}.`, 'Check that the address is an OpenEnv server of version 0.2 or newer.'))
+      return
+    }
+    const { pending } = this
+    if (pending !== null && (frame.kind === 'error' || frame.kind === ANSWERS[pending.type])) {
+      this.pending = null
+      clearTimeout(pending.timer)
+      pending.resolve(frame)
+    } else if (pending !== null) {
+      this.abort(this.error(`${this.host} answered to ${pending.type} with a ${frame.kind}.`))
+    } else if (frame.kind === 'error' && ENDINGS.includes(frame.code)) {
+      this.verdict = frame
+    } else {
+      // A reply to nothing: from here on no reply could be trusted to belong to its request.
+      this.abort(this.error(`${this.host} sent a ${frame.kind} that nobody had asked for.`))
+    }
+  }
+
+  /** Ends the session from our side. */
+  private abort(error: PlaygroundError): void {
+    this.end(error)
+    this.drop()
+  }
+
+  private end(error: PlaygroundError): void {
+    this.ended ??= error
+    const { pending } = this
+    this.pending = null
+    if (pending === null) return
+    clearTimeout(pending.timer)
+    pending.reject(error)
+  }
+
+  private drop(): void {
+    try {
+      this.ws.close(1000)
+    } catch {
+      this.markClosed()
+    }
+  }
+
+  private error(message: string, advice = '', cause?: unknown): PlaygroundError {
+    return new PlaygroundError('environment', message, advice, { cause })
+  }
+}
+
+function adviceFor(host: string): string {
+  if (host.endsWith('.hf.space')) return 'The Space may be asleep, private or misspelt: open its page, wait until it says Running, and try again.'
+  if (/^(localhost|127\.|\[::1\])/.test(host)) return 'Start the server; OpenEnv servers listen on port 8000, the images built for Spaces on 7860.'
+  return 'Check the address and that the server runs.'
+}
