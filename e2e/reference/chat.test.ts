@@ -1,12 +1,13 @@
-/** Our prompts, tool suffixes and tokens against transformers' tokenizer, the chat templates and TRL's suffix code. */
+/** Our prompts, tool suffixes and tokens against transformers' tokenizer, the chat templates, TRL's suffix code and its parser. */
 
 import { createRequire } from 'node:module'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { PreTrainedTokenizer } from '@huggingface/transformers'
 import { describe, expect, it } from 'vitest'
-import type { ChatMessage, Tool } from '../../src/core/tools'
+import type { ChatMessage, Tool, ToolCall } from '../../src/core/tools'
 import { ChatFormat } from '../../src/rollout/chat'
+import { parseTurn } from '../../src/rollout/tool-calls'
 import { ROOT, referenceJson } from './reference'
 
 interface Format {
@@ -19,6 +20,7 @@ interface Format {
 interface ChatCases {
   texts: Record<string, { text: string; ids: number[] }[]>
   formats: Record<string, Format>
+  replies: { text: string; parsed: { content: string; tool_calls?: { function: ToolCall }[] } }[]
 }
 
 const FOLDERS: Record<string, string> = {
@@ -61,5 +63,19 @@ describe.each(Object.entries(cases.texts))('the tokenizer %s', (name, texts) => 
   it.each(texts)('encodes $text', ({ text, ids }) => {
     expect(shared.encode(text, { add_special_tokens: false })).toEqual(ids)
     expect(chat.text(ids)).toBe(text.normalize('NFC'))
+  })
+})
+
+describe("replies, where we differ from TRL's parser only on purpose", () => {
+  it.each(cases.replies)('$text', ({ text, parsed }) => {
+    const { calls, content } = parseTurn(text)
+    const malformed = calls.filter((call) => call.kind === 'malformed')
+    if (malformed.length > 0) {
+      // TRL takes the whole turn for plain text and ends the episode; we report the call to the model.
+      expect(parsed.tool_calls ?? []).toEqual([])
+      return
+    }
+    expect(calls.map((call) => call.kind === 'call' && call.call)).toEqual((parsed.tool_calls ?? []).map((call) => call.function))
+    expect(content).toBe(parsed.content)
   })
 })

@@ -17,7 +17,7 @@ function server(answers: Record<string, () => Response | Promise<Response>>) {
     requests.push(path)
     return (answers[path] ?? (() => new Response('no', { status: 404 })))()
   }
-  return { requests, fetch: load as typeof fetch }
+  return { requests, fetch: load }
 }
 
 /** A body that arrives in pieces of 7 bytes. */
