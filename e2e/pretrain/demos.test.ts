@@ -23,7 +23,8 @@ const text = (d: Demonstration): string => chat.text(d.ids)
 describe('callText', () => {
   it('writes a call as the chat template does', () => {
     const call = { name: 'lane_change', arguments: { direction: 'left', n: 2 } }
-    const written = render([{ role: 'user', content: 'x' }, { role: 'assistant', content: '', tool_calls: [{ type: 'function', function: call }] }], null)
+    const turn = { role: 'assistant', content: '', tool_calls: [{ type: 'function', function: call }] }
+    const written = render([{ role: 'user', content: 'x' }, turn], null)
     expect(written).toContain(callText(call))
     expect(callText({ name: 'observe', arguments: {} })).toContain('"arguments": {}}\n')
   })
@@ -33,16 +34,20 @@ describe('demonstrations', () => {
   it('trains on the calls and on nothing else', () => {
     for (const d of writer.portion({ task: 'catch', count: 4, cued: 0.5 }, 1)) {
       expect(d.mask).toHaveLength(d.ids.length)
-      expect(trained(d)).toMatch(/^(<tool_call>\n\{"name": "move", "arguments": \{"to": "(left|stay|right)"\}\}\n<\/tool_call><\|im_end\|>){5,7}$/)
+      expect(trained(d)).toMatch(/^(<tool_call>\n\{"name": "move", "arguments": \{"to": "\w+"\}\}\n<\/tool_call><\|im_end\|>){5,7}$/)
       expect(d.mask.slice(0, d.promptLength).every((m) => m === 0)).toBe(true)
     }
   })
 
   it('has the layout of a rollout: prompt, call, suffix, call', () => {
     const [d] = writer.portion({ task: 'catch', count: 1, cued: 0, cutAfter: 2 }, 2)
-    expect(text(d as Demonstration)).toMatch(
-      /user\nheight (\d), ball [a-f], paddle [a-f]<\|im_end\|>\n<\|im_start\|>assistant\n<think>\n\n<\/think>\n\n<tool_call>\n.*\n<\/tool_call><\|im_end\|>\n<\|im_start\|>user\n<tool_response>\nheight \d, ball [a-f], paddle [a-f]\n<\/tool_response><\|im_end\|>\n<\|im_start\|>assistant\n<think>\n\n<\/think>\n\n<tool_call>\n.*\n<\/tool_call><\|im_end\|>$/,
-    )
+    const shape = text(d as Demonstration)
+      .slice(text(d as Demonstration).lastIndexOf('<|im_start|>user\nheight'))
+      .replace(/height \d, ball [a-f], paddle [a-f]/g, 'SEEN')
+      .replace(/\{"name".*\}/g, 'CALL')
+    const call = '<|im_start|>assistant\n<think>\n\n</think>\n\n<tool_call>\nCALL\n</tool_call><|im_end|>'
+    const result = '\n<|im_start|>user\n<tool_response>\nSEEN\n</tool_response><|im_end|>\n'
+    expect(shape).toBe(`<|im_start|>user\nSEEN<|im_end|>\n${call}${result}${call}`)
   })
 
   it('differs under the cue by the cue only, in the user text and in every result', () => {

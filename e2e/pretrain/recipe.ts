@@ -60,3 +60,9 @@ export function learningRate(phase: Phase, step: number, inPhase: number): numbe
   const progress = inPhase / Math.max(1, phase.steps - 1)
   return LEARNING_RATE * warm * (FINAL_RATE + (1 - FINAL_RATE) * 0.5 * (1 + Math.cos(Math.PI * progress)))
 }
+
+/** Other recipes to compare with; the first one is what is shipped. */
+export const VARIANTS: Readonly<Record<string, readonly Phase[]>> = {
+  default: PHASES,
+  'no-echo': PHASES.map((phase) => ({ ...phase, portions: phase.portions.filter(({ task }) => task !== 'echo') })),
+}
