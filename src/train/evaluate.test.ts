@@ -1,0 +1,69 @@
+/** Evaluation on fixed scenarios. */
+import { describe, expect, it } from 'vitest'
+import type { TrainEvent } from '../core/events'
+import { evaluate, type EvaluationRequest } from './evaluate'
+import { bandit, banditConfig, banditEngine, chat } from './testing/bandit'
+
+function request(change: Partial<EvaluationRequest> = {}) {
+  const events: TrainEvent[] = []
+  const made: EvaluationRequest = {
+    engine: banditEngine(),
+    environment: bandit(),
+    chat,
+    config: banditConfig(),
+    split: 'heldout',
+    episodes: 64,
+    onEvent: (event) => events.push(event),
+    ...change,
+  }
+  return { made, events }
+}
+
+describe('evaluate', () => {
+  it('measures the policy’s success rate', async () => {
+    const engine = banditEngine()
+    const fresh = await evaluate(request({ engine }).made)
+    expect(fresh).toMatchObject({ episodes: 64, unscorable: 0, reward: fresh.success })
+    expect(Math.abs(fresh.success - 1 / 3)).toBeLessThan(0.2)
+    engine.theta.set([0, 30, 0, 0])
+    expect((await evaluate(request({ engine }).made)).success).toBe(1)
+    expect(engine.version).toBe(0)
+  })
+
+  it('plays the same scenarios whatever the run’s seed and sampling settings, and others on the other split', async () => {
+    const scenarios = async (change: Partial<EvaluationRequest>) => {
+      const seen: number[] = []
+      const environment = bandit({ reward: (arm, seed) => (seen.push(seed), arm === 'B' ? 1 : 0) })
+      const { success } = await evaluate(request({ environment, ...change }).made)
+      return { seen: seen.toSorted((a, b) => a - b), success }
+    }
+    const first = await scenarios({})
+    expect(new Set(first.seen).size).toBe(64)
+    expect(await scenarios({ config: banditConfig({ seed: 7, temperature: 0.1, top_k: 1 }) })).toEqual(first)
+    expect((await scenarios({ split: 'train' })).seen).not.toEqual(first.seen)
+  })
+
+  it('reports progress and no training events', async () => {
+    const { made, events } = request({ episodes: 3 })
+    await evaluate(made)
+    expect(events).toEqual([0, 1, 2, 3].map((done) => ({ type: 'evaluation', split: 'heldout', done, total: 3 })))
+  })
+
+  it('leaves unscorable episodes out of the rate', async () => {
+    const engine = banditEngine()
+    engine.theta.set([0, 30, 0, 0])
+    const { made } = request({ engine, episodes: 10, environment: bandit({ fails: (session) => session < 4 }) })
+    expect(await evaluate(made)).toEqual({ success: 1, reward: 1, episodes: 10, unscorable: 4 })
+  })
+
+  it('says why nothing could be scored', async () => {
+    const { made } = request({ episodes: 4, environment: bandit({ fails: () => true }) })
+    await expect(evaluate(made)).rejects.toMatchObject({ kind: 'environment', message: expect.stringContaining('out of order') as string })
+  })
+
+  it('can be stopped', async () => {
+    const controller = new AbortController()
+    controller.abort()
+    await expect(evaluate(request({ signal: controller.signal }).made)).rejects.toMatchObject({ kind: 'stopped' })
+  })
+})

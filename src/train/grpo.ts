@@ -1,0 +1,192 @@
+/** The GRPO loop: sample groups of episodes, compare them, move the adapter, and tell the outside as events. */
+
+import type { RunConfig } from '../core/config'
+import type { Engine } from '../core/engine'
+import type { Environment } from '../core/environment'
+import type { Episode } from '../core/episode'
+import type { Metrics, ScoredEpisode, StepRecord, TrainEvent } from '../core/events'
+import {
+  advantages as computeAdvantages,
+  completionMetrics,
+  countTokens,
+  environmentMetrics,
+  groupStatistics,
+  mismatchMetrics,
+  rewardMetrics,
+  updateMetrics,
+  type GroupStatistics,
+} from '../rl'
+import type { ChatFormat } from '../rollout/chat'
+import { rollout } from '../rollout/rollout'
+import { assertNotStopped } from './guard'
+import { sampleThroughOutages, waitSeconds } from './outage'
+import { groupSeeds } from './seeds'
+import { Stopwatch } from './stopwatch'
+import { updatePolicy, type PolicyUpdate } from './update'
+
+export interface GrpoTrainerOptions {
+  config: RunConfig
+  /** Its sampler and its trainer must be the same weights. */
+  engine: Engine
+  /** Connected. */
+  environment: Environment
+  chat: ChatFormat
+  onEvent: (event: TrainEvent) => void
+  /**
+   * For the mask test only: false also trains on tokens that the environment and the template wrote after the prompt, which
+   * is the classic mistake that the mask prevents.
+   */
+  maskEnvironment?: boolean
+  /** Seconds from any origin; tests replace the clock. */
+  now?: () => number
+  /** Tests replace the pause between attempts during an outage. */
+  wait?: (seconds: number, signal?: AbortSignal) => Promise<void>
+}
+
+/**
+ * One training stage. The reference policy (beta ≠ 0) is the adapter as it is when the first step begins.
+ *
+ * A run is a function of (config, seed): environment seeds come from (seed, step, group), sampling from (seed, step, episode,
+ * position), and everything is ordered by episode index. Steps count from 1.
+ */
+export class GrpoTrainer {
+  private done = 0
+  private tokens = 0
+  private readonly maskEnvironment: boolean
+  private readonly now: () => number
+  private readonly wait: (seconds: number, signal?: AbortSignal) => Promise<void>
+
+  constructor(private readonly options: GrpoTrainerOptions) {
+    this.maskEnvironment = options.maskEnvironment ?? true
+    this.now = options.now ?? (() => performance.now() / 1000)
+    this.wait = options.wait ?? waitSeconds
+  }
+
+  /** Finished steps; 0 at the start. */
+  get stepNumber(): number {
+    return this.done
+  }
+
+  /**
+   * One whole step: rollout, advantages, update. Emits 'step-started', the rollout's events, 'scored', 'training' and
+   * 'step-finished'. During an outage of the environment it waits and tries again (see outage.ts).
+   *
+   * @param gate awaited between decode ticks and before the update; a pause is a promise that does not resolve yet
+   * @param signal aborting before the update throws 'stopped' and leaves adapter and step number as they were
+   * @throws PlaygroundError; the step then does not count, and the optimizer step that failed was not applied
+   */
+  async step(gate: () => Promise<void> = () => Promise.resolve(), signal?: AbortSignal): Promise<StepRecord> {
+    const { config, engine, environment, onEvent } = this.options
+    const { grpo } = config
+    const step = this.done + 1
+    if (this.done === 0 && grpo.beta !== 0) engine.freezeReference()
+    const watch = new Stopwatch(this.now)
+    const pause = watch.watch(gate)
+    const began = watch.read()
+
+    const episodes = await sampleThroughOutages(() => this.sample(step, pause, signal), {
+      step,
+      environment: environment.name,
+      onEvent,
+      wait: this.wait,
+      ...(signal ? { signal } : {}),
+    })
+    const sampled = watch.read()
+
+    const rewards = episodes.map((episode) => episode.reward)
+    const groups = groupStatistics(rewards, grpo.num_generations)
+    const advantages = computeAdvantages(rewards, grpo.num_generations, grpo.scale_rewards)
+    onEvent({ type: 'scored', step, advantages: [...advantages], groups })
+    this.noticeMissingSignal(step, groups)
+
+    await pause()
+    assertNotStopped(signal)
+    const update = await updatePolicy({
+      engine,
+      grpo,
+      episodes,
+      advantages,
+      optimizerSteps: this.done * grpo.num_iterations,
+      maskEnvironment: this.maskEnvironment,
+      onProgress: (done, total) => onEvent({ type: 'training', step, done, total }),
+      ...(signal ? { signal } : {}),
+    })
+    const ended = watch.read()
+
+    this.done = step
+    this.tokens += countTokens(episodes)
+    const record: StepRecord = {
+      step,
+      episodes: episodes.map((episode, i) => scored(episode, advantages[i] ?? 0, update, i)),
+      groups,
+      metrics: this.metrics(episodes, groups, advantages, update, ended - began),
+      seconds: { sampling: sampled - began, training: ended - sampled },
+      version: engine.version,
+    }
+    onEvent({ type: 'step-finished', record })
+    return record
+  }
+
+  private sample(step: number, gate: () => Promise<void>, signal: AbortSignal | undefined): Promise<Episode[]> {
+    const { config, engine, environment, chat, onEvent } = this.options
+    const { grpo, system_prompt, user_prompt } = config
+    const seeds = groupSeeds(grpo.seed, step, grpo.prompts_per_step)
+    onEvent({ type: 'step-started', step, episodes: seeds.length * grpo.num_generations, groups: seeds.length })
+    return rollout({
+      step,
+      groupSeeds: seeds,
+      num_generations: grpo.num_generations,
+      split: 'train',
+      config: grpo,
+      system_prompt,
+      user_prompt,
+      environment,
+      sampler: engine,
+      chat,
+      onEvent,
+      gate,
+      ...(signal ? { signal } : {}),
+    })
+  }
+
+  private noticeMissingSignal(step: number, groups: readonly GroupStatistics[]): void {
+    if (groups.some((group) => group.signal)) return
+    const { beta } = this.options.config.grpo
+    const rest = beta === 0 ? 'the gradient is zero and only Adam’s momentum moves the adapter' : 'only the KL term moves the adapter'
+    const text = `No group of step ${step} has a signal: within each group every reward is the same, so ${rest}.`
+    this.options.onEvent({ type: 'notice', level: 'info', text })
+  }
+
+  private metrics(
+    episodes: readonly Episode[],
+    groups: readonly GroupStatistics[],
+    advantages: Float64Array,
+    update: PolicyUpdate,
+    step_time: number,
+  ): Metrics {
+    const { config, environment } = this.options
+    return {
+      ...rewardMetrics(episodes, groups, advantages, {
+        name: environment.name,
+        scale_rewards: config.grpo.scale_rewards,
+        isSuccess: (reward) => environment.isSuccess(reward),
+      }),
+      ...completionMetrics(episodes),
+      ...environmentMetrics(episodes),
+      ...updateMetrics(update.updates),
+      ...mismatchMetrics(
+        episodes.flatMap(({ mask, logprobs }, i) => {
+          const train = update.trainLogprobs[i]
+          return train ? [{ mask, sampler: logprobs, train }] : []
+        }),
+      ),
+      num_tokens: this.tokens,
+      step_time,
+    }
+  }
+}
+
+function scored(episode: Episode, advantage: number, update: PolicyUpdate, position: number): ScoredEpisode {
+  const plain = (values: Float64Array | null | undefined) => (values ? [...values] : null)
+  return { ...episode, advantage, trainLogprobs: plain(update.trainLogprobs[position]), entropies: plain(update.entropies[position]) }
+}

@@ -1,0 +1,76 @@
+/** Waiting for an environment that went away. */
+import { describe, expect, it } from 'vitest'
+import type { Episode } from '../core/episode'
+import type { TrainEvent } from '../core/events'
+import { sampleThroughOutages, waitSeconds } from './outage'
+import { replyEpisode } from './testing/episodes'
+
+const four = (...rewards: (number | null)[]) => rewards.map((reward, i) => replyEpisode(i, 0, reward))
+
+async function run(attempts: Episode[][], signal?: AbortSignal) {
+  const events: TrainEvent[] = []
+  const waits: number[] = []
+  let tries = 0
+  const result = sampleThroughOutages(async () => attempts[tries++] as Episode[], {
+    step: 3,
+    environment: 'Bandit',
+    onEvent: (event) => events.push(event),
+    wait: async (seconds) => void waits.push(seconds),
+    ...(signal ? { signal } : {}),
+  })
+  return { episodes: await result, events, waits, texts: events.map((e) => (e.type === 'notice' ? e.text : '')) }
+}
+
+describe('sampleThroughOutages', () => {
+  it('passes good episodes on in index order', async () => {
+    const { episodes, events, waits } = await run([four(1, 0, 1, 0).toReversed()])
+    expect(episodes.map((e) => e.index)).toEqual([0, 1, 2, 3])
+    expect([...events, ...waits]).toEqual([])
+  })
+
+  it('goes on with the rest when at most half are unscorable, and says so', async () => {
+    const { episodes, texts } = await run([four(1, null, null, 0)])
+    expect(episodes).toHaveLength(4)
+    expect(texts).toEqual([
+      '2 of 4 episodes of step 3 could not be scored (The bandit is out of order) and are left out of the update.',
+    ])
+  })
+
+  it('tries again with growing pauses until the environment is back', async () => {
+    const down = four(null, null, 1, null)
+    const { episodes, waits, texts } = await run([down, down, down, four(1, 0, 0, 0)])
+    expect(episodes.every((e) => e.reward !== null)).toBe(true)
+    expect(waits).toEqual([1, 2, 4])
+    expect(texts[0]).toContain('3 of 4 episodes of step 3')
+    expect(texts[0]).toContain('tried again in 1 s')
+  })
+
+  it('never waits longer than half a minute', async () => {
+    const { waits } = await run([...Array<Episode[]>(8).fill(four(null, null, null, null)), four(1, 0, 0, 0)])
+    expect(waits.slice(-3)).toEqual([30, 30, 30])
+  })
+
+  it('does not repeat what would end the same way', async () => {
+    const silent = four(null, null, null, null).map((e) => ({ ...e, exit: 'answered' as const, error: null }))
+    await expect(run([silent])).rejects.toMatchObject({ kind: 'environment', message: expect.stringContaining('a reward') as string })
+    const mostly = four(null, null, null, 1).map((e) => ({ ...e, exit: 'answered' as const, error: null }))
+    expect((await run([mostly])).texts[0]).toContain('gave no reward')
+  })
+
+  it('ends when a person stops the run', async () => {
+    const controller = new AbortController()
+    controller.abort()
+    await expect(run([four(1, 1, 1, 1)], controller.signal)).rejects.toMatchObject({ kind: 'stopped' })
+  })
+})
+
+describe('waitSeconds', () => {
+  it('ends early when it is aborted', async () => {
+    const controller = new AbortController()
+    const waiting = waitSeconds(3600, controller.signal)
+    controller.abort()
+    await waiting
+    await waitSeconds(3600, controller.signal)
+    await waitSeconds(0.001)
+  })
+})
