@@ -45,6 +45,7 @@ describe('GrpoTrainer', () => {
   it('tells a step in order', async () => {
     const { trainer, events } = make()
     const record = await trainer.step()
+    expect(record.groups.some((group) => group.signal)).toBe(true)
     const types = events.map((event) => event.type)
     expect(types[0]).toBe('step-started')
     expect(types.filter((type) => type === 'step-started')).toHaveLength(1)
@@ -174,6 +175,18 @@ describe('GrpoTrainer', () => {
     expect(record.metrics['step_time']).toBe(0)
   })
 
+  it('can be stopped while it is paused before the update', async () => {
+    const controller = new AbortController()
+    const { trainer, engine, events } = make()
+    const gate = () => {
+      if (!events.some((event) => event.type === 'scored')) return Promise.resolve()
+      setTimeout(() => controller.abort(), 5)
+      return new Promise<void>(() => {})
+    }
+    await expect(trainer.step(gate, controller.signal)).rejects.toMatchObject({ kind: 'stopped' })
+    expect(engine.version).toBe(0)
+  })
+
   it('takes the adapter at its first step as the reference', async () => {
     const engine = banditEngine()
     engine.theta.set([1, 0, 0, 0])
@@ -187,8 +200,9 @@ describe('GrpoTrainer', () => {
     const reward = (arm: string) => (arm === 'B' ? 1 : 0)
     const masked = make({}, { environment: bandit({ reward, pulls: 2 }) })
     const open = make({}, { environment: bandit({ reward, pulls: 2 }), maskEnvironment: false })
-    await masked.trainer.step()
+    const { groups } = await masked.trainer.step()
     await open.trainer.step()
+    expect(groups.some((group) => group.signal)).toBe(true)
     expect(masked.engine.gradients[0]?.at(-1)).toBe(0)
     expect(open.engine.gradients[0]).not.toEqual(masked.engine.gradients[0])
   })

@@ -18,7 +18,7 @@ import {
 } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout } from '../rollout/rollout'
-import { assertNotStopped } from './guard'
+import { assertNotStopped, waitAtGate } from './guard'
 import { sampleThroughOutages, waitSeconds } from './outage'
 import { groupSeeds } from './seeds'
 import { Stopwatch } from './stopwatch'
@@ -99,7 +99,7 @@ export class GrpoTrainer {
     onEvent({ type: 'scored', step, advantages: [...advantages], groups })
     this.noticeMissingSignal(step, groups)
 
-    await pause()
+    await waitAtGate(pause, signal)
     assertNotStopped(signal)
     const update = await updatePolicy({
       engine,

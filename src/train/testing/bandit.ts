@@ -84,7 +84,7 @@ export function banditConfig(grpo: Partial<GrpoConfig> = {}): RunConfig {
     system_prompt: 'You are at a bandit.',
     user_prompt: 'Choose. ',
     enable_thinking: false,
-    grpo: { ...DEFAULT_GRPO, num_generations: 4, prompts_per_step: 2, learning_rate: 0.1, max_steps: 40, ...grpo },
+    grpo: { ...DEFAULT_GRPO, num_generations: 4, prompts_per_step: 2, learning_rate: 0.1, max_steps: 40, seed: 1, ...grpo },
     lora: DEFAULT_LORA,
     backend: 'wasm',
   }
