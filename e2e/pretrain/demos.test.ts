@@ -12,8 +12,8 @@ let chat: ChatFormat
 let render: (messages: unknown[], tools: unknown) => string
 beforeAll(async () => {
   const tokenizer = await loadTokenizer(fileURLToPath(new URL('../../public/models/tiny-qwen3', import.meta.url)))
-  chat = new ChatFormat(tokenizer as never, { enable_thinking: false })
-  writer = new DemonstrationWriter(tokenizer as never, chat)
+  chat = new ChatFormat(tokenizer, { enable_thinking: false })
+  writer = new DemonstrationWriter(tokenizer, chat)
   render = (messages, tools) => String(tokenizer.apply_chat_template(messages as never, { tools, tokenize: false } as never))
 })
 

@@ -95,16 +95,12 @@ export function tokenizerConfig(contextLength: number) {
 function renderedConversations(): string[] {
   const template = new Qwen2Tokenizer(tokenizerJson([]), tokenizerConfig(VOCABULARY_SIZE))
   return conversations().flatMap(({ messages, tools }) =>
-    [true, false].map((enable_thinking) =>
-      String(
-        template.apply_chat_template(messages as never, {
-          tools: tools as never,
-          tokenize: false,
-          add_generation_prompt: true,
-          enable_thinking,
-        } as never),
-      ),
-    ),
+    [true, false].map((enable_thinking) => {
+      const options = { tools, tokenize: false, add_generation_prompt: true, enable_thinking }
+      const text: unknown = template.apply_chat_template(messages, options as never)
+      if (typeof text !== 'string') throw new Error('The chat template gave no text.')
+      return text
+    }),
   )
 }
 
