@@ -26,7 +26,8 @@ def call(name: str, **arguments) -> dict:
     return dict(type="function", function=dict(name=name, arguments=arguments))
 
 
-GUESS = function("guess", "Guess a word – één", dict(word=dict(type="string", description="five letters")), ["word"])
+WORD = dict(type="string", description="five letters")
+GUESS = function("guess", "Guess a word – één", dict(word=WORD), ["word"])
 MOVE = function("move", "Move the paddle.", dict(to=dict(type="string", enum=["left", "stay", "right"])), ["to"])
 NONE = function("observe", "Look again. 再看一次", {}, [])
 SYSTEM = dict(role="system", content="You drive a car.\nAnswer with one tool call.")

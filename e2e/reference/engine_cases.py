@@ -119,8 +119,14 @@ def make_case(name: str, lora: str, temperature: float, batch: list[dict]) -> di
     to_file(parameters, folder / "initial.safetensors")
     with torch.no_grad():
         current = scores_to_lists(batch, *score(model, batch, temperature))
-    # Decay differs by parameter kind in trainers of full models; here it is off, so that no convention is tested.
-    optimizer_params = OPTIMIZER | ({"weight_decay": 0.0} if LORAS[lora] is None else {})
+    optimizer_params = dict(OPTIMIZER)
+    if LORAS[lora] is None:
+        # Decay differs by parameter kind in trainers of full models; here it is off, so that no convention is tested.
+        optimizer_params["weight_decay"] = 0.0
+    if LORAS[lora] is None or temperature != 1.0:
+        # Adam's first step is the gradient's sign: with the default epsilon, torch's own float32 and float64 differ by 3e-4
+        # where a gradient of a large model happens to be 0 up to rounding.
+        optimizer_params["adam_epsilon"] = 1e-6
     optimizer = torch.optim.AdamW(
         parameters.values(),
         lr=optimizer_params["learning_rate"],
