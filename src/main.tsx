@@ -1,0 +1,24 @@
+/** Starts the page: the worker, the stores from the page's address, the interface, the scripting handle. */
+
+import { createRoot } from 'react-dom/client'
+import { App } from './panels/app/App'
+import { followAddressBar } from './store/address-bar'
+import { createStores } from './store/create'
+import { browserClock } from './store/run-store'
+import { createHandle } from './store/scripting'
+import './ui/theme.css'
+import './ui/layout.css'
+import './ui/controls.css'
+import './ui/panels.css'
+import './ui/tokens.css'
+import { createEngineClient } from './worker/client'
+
+const client = createEngineClient()
+const stores = createStores(client, location.hash, browserClock)
+window.playground = createHandle(stores)
+followAddressBar(stores)
+
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no element "root"')
+createRoot(root).render(<App stores={stores} />)
+stores.controller.start()

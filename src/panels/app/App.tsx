@@ -1,0 +1,55 @@
+/** The whole page: the bar, the loop's four columns in order, the selected episode, the curves. */
+
+import type { RefObject } from 'react'
+import { useRef } from 'react'
+import type { Stores } from '../../store/hooks'
+import { StoresProvider } from '../../store/hooks'
+import { ErrorBoundary } from '../../ui/ErrorBoundary'
+import { S } from '../../ui/strings'
+import { Bar } from '../bar/Bar'
+import { CurvesPanel } from '../curves/CurvesPanel'
+import { GroupPanel } from '../group/GroupPanel'
+import { Notices } from '../notices/Notices'
+import { RewardsPanel } from '../rewards/RewardsPanel'
+import { TaskPanel } from '../task/TaskPanel'
+import { TrajectoryPanel } from '../trajectory/TrajectoryPanel'
+import { UpdatePanel } from '../update/UpdatePanel'
+
+export function App({ stores }: { stores: Stores }) {
+  const loop = useRef<HTMLDivElement>(null)
+  return (
+    <ErrorBoundary>
+      <StoresProvider stores={stores}>
+        <Bar />
+        <Notices />
+        <main className="page" id="loop">
+          <LoopNav loop={loop} />
+          <div className="loop" ref={loop}>
+            <TaskPanel />
+            <GroupPanel />
+            <RewardsPanel />
+            <UpdatePanel />
+          </div>
+          <TrajectoryPanel />
+          <CurvesPanel />
+        </main>
+      </StoresProvider>
+    </ErrorBoundary>
+  )
+}
+
+const STATIONS = [S.task.title, S.group.short, S.rewards.short, S.update.title]
+
+/** On a phone: the four stations of the loop; one tap brings a card into view. */
+function LoopNav({ loop }: { loop: RefObject<HTMLDivElement | null> }) {
+  const show = (i: number) => loop.current?.children[i]?.scrollIntoView({ block: 'nearest', inline: 'start' })
+  return (
+    <nav className="loop-nav" aria-label={S.loop}>
+      {STATIONS.map((name, i) => (
+        <button key={name} type="button" onClick={() => show(i)}>
+          <span className="panel-number">{i + 1}</span> {name}
+        </button>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,83 @@
+/** The bar: the four buttons, the sentence of state, the badge, and what concerns the whole page. */
+
+import { hasChanges } from '../../store/setup-store'
+import { useRun, useSetup, useStores } from '../../store/hooks'
+import { isActive } from '../../store/view'
+import { S } from '../../ui/strings'
+import { Badge } from './Badge'
+import { IconPause, IconPlay, IconReset, IconStep } from './icons'
+import { CopyLink, ThemeSwitch } from './PageButtons'
+import { StateLine } from './StateLine'
+
+export function Bar() {
+  return (
+    <header className="bar">
+      <h1 className="brand">{S.product}</h1>
+      <Controls />
+      <StateLine />
+      <Badge />
+      <div className="bar-end">
+        <CopyLink />
+        <ThemeSwitch />
+      </div>
+    </header>
+  )
+}
+
+function Controls() {
+  const { controller } = useStores()
+  const run = useRun((view) => view.run)
+  const changed = useSetup(hasChanges)
+  const awaitsConsent = useSetup((setup) => setup.awaitsConsent)
+  const active = isActive(run)
+  const idle = run.state === 'ready' || run.state === 'paused'
+  const canReset = run.state !== 'loading' && !awaitsConsent
+  return (
+    <div className="controls" role="group" aria-label="Run">
+      <button
+        type="button"
+        className="button primary"
+        data-testid="train"
+        title={S.bar.trainHint}
+        disabled={!idle || awaitsConsent}
+        onClick={controller.train}
+      >
+        <IconPlay />
+        {run.state === 'paused' ? S.bar.resume : S.bar.train}
+      </button>
+      <button
+        type="button"
+        className="button"
+        data-testid="pause"
+        title={S.bar.pauseHint}
+        disabled={!active || run.state === 'pausing'}
+        onClick={controller.pause}
+      >
+        <IconPause />
+        {S.bar.pause}
+      </button>
+      <button
+        type="button"
+        className="button"
+        data-testid="step"
+        title={S.bar.stepHint}
+        disabled={!idle || awaitsConsent}
+        onClick={controller.step}
+      >
+        <IconStep />
+        {S.bar.step}
+      </button>
+      <button
+        type="button"
+        className={changed ? 'button urged' : 'button'}
+        data-testid="reset"
+        title={changed ? S.bar.resetChanged : S.bar.resetHint}
+        disabled={!canReset}
+        onClick={controller.reset}
+      >
+        <IconReset />
+        {S.bar.reset}
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,52 @@
+/** Buttons that concern the page, not the run: copy the link, change the theme. */
+
+import { useEffect, useState } from 'react'
+import { DURATIONS } from '../../ui/durations'
+import { S } from '../../ui/strings'
+import { applyTheme, nextTheme, readTheme } from '../../ui/theme'
+import { IconLink, IconMoon, IconSun, IconTheme } from './icons'
+
+const THEME_ICONS = { system: IconTheme, light: IconSun, dark: IconMoon }
+
+export function ThemeSwitch() {
+  const [theme, setTheme] = useState(readTheme)
+  const Icon = THEME_ICONS[theme]
+  const change = () => {
+    const next = nextTheme(theme)
+    applyTheme(next)
+    setTheme(next)
+  }
+  return (
+    <button type="button" className="button quiet" data-testid="theme" aria-label={S.bar.theme[theme]} title={S.bar.theme[theme]} onClick={change}>
+      <Icon />
+    </button>
+  )
+}
+
+export function CopyLink() {
+  const [said, setSaid] = useState('')
+  useEffect(() => {
+    if (said === '') return
+    const timer = setTimeout(() => setSaid(''), DURATIONS.copied)
+    return () => clearTimeout(timer)
+  }, [said])
+  const copy = () => {
+    // Missing on insecure origins; the address bar holds the link in any case.
+    const clipboard = navigator.clipboard as Clipboard | undefined
+    const copying = clipboard ? clipboard.writeText(location.href) : Promise.reject(new Error('no clipboard'))
+    copying.then(
+      () => setSaid(S.bar.copied),
+      () => setSaid(S.bar.copyFailed),
+    )
+  }
+  return (
+    <span className="copy-link">
+      <button type="button" className="button quiet" data-testid="copy-link" aria-label={S.bar.copyLink} title={S.bar.copyLink} onClick={copy}>
+        <IconLink />
+      </button>
+      <span role="status" className={said ? 'floating' : ''}>
+        {said}
+      </span>
+    </span>
+  )
+}

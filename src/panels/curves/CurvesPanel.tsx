@@ -1,0 +1,103 @@
+/** How the run goes: reward with its range, success, and one curve of one's choice; or the same as a table. */
+
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useRun, useSelection, useStores } from '../../store/hooks'
+import type { StepSummary } from '../../store/view'
+import { DURATIONS } from '../../ui/durations'
+import { number } from '../../ui/format'
+import { CURVE_NAMES, type CurveName } from '../../ui/metrics'
+import { Panel } from '../../ui/Panel'
+import { S } from '../../ui/strings'
+import { fixedDomain, seriesOf } from './series'
+import { CurveTable } from './CurveTable'
+
+const Chart = lazy(() => import('./Chart'))
+
+export function CurvesPanel() {
+  const history = useThrottled(useRun((view) => view.history))
+  const [table, setTable] = useState(false)
+  const [chosen, setChosen] = useState<CurveName>('entropy')
+  const names: readonly CurveName[] = ['reward', 'success', chosen]
+  return (
+    <Panel
+      id="curves"
+      title={S.curves.title}
+      lead={S.curves.lead}
+      aside={
+        <button type="button" className="button small" data-testid="curves-table" aria-pressed={table} onClick={() => setTable(!table)}>
+          {table ? S.curves.chart : S.curves.table}
+        </button>
+      }
+    >
+      {table ? (
+        <CurveTable history={history} names={names} />
+      ) : (
+        <div className="curves">
+          <Curve name="reward" history={history} testId="reward-curve" />
+          <Curve name="success" history={history} />
+          <Curve name={chosen} history={history} onChoose={setChosen} />
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+interface CurveProps {
+  name: CurveName
+  history: readonly StepSummary[]
+  testId?: string
+  onChoose?: (name: CurveName) => void
+}
+
+function Curve({ name, history, testId, onChoose }: CurveProps) {
+  const { selection } = useStores()
+  const marked = useSelection((s) => s.step)
+  const points = seriesOf(history, name)
+  const values = points.flatMap((p) => p.value ?? [])
+  const summary = S.curves.summary(name, number(values[0]), number(values.at(-1)), points.length)
+  return (
+    <figure className="curve" data-testid={testId} data-points={values.length}>
+      <figcaption>
+        {onChoose ? (
+          <select aria-label={S.curves.metric} data-testid="curve-select" value={name} onChange={(e) => choose(e.target.value, onChoose)}>
+            {CURVE_NAMES.filter((n) => n !== 'reward' && n !== 'success').map((n) => (
+              <option key={n}>{n}</option>
+            ))}
+          </select>
+        ) : (
+          <span>{name === 'reward' ? S.curves.reward : name}</span>
+        )}
+        <output>{number(values.at(-1))}</output>
+      </figcaption>
+      <div className="plot" role="img" aria-label={summary}>
+        {values.length === 0 ? (
+          <p className="empty">{history.length === 0 ? S.curves.empty : S.curves.noValues}</p>
+        ) : (
+          <Suspense fallback={<p className="empty">{S.curves.loading}</p>}>
+            <Chart name={name} points={points} domain={fixedDomain(name)} marked={marked} onPick={(step) => selection.setState({ step, token: null })} />
+          </Suspense>
+        )}
+      </div>
+    </figure>
+  )
+}
+
+function choose(text: string, onChoose: (name: CurveName) => void) {
+  const name = CURVE_NAMES.find((n) => n === text)
+  if (name) onChoose(name)
+}
+
+/** The newest value, but renewed at most four times a second: a chart costs ten milliseconds. */
+function useThrottled<T>(value: T): T {
+  const [shown, setShown] = useState(value)
+  const last = useRef(0)
+  useEffect(() => {
+    const rest = Math.max(0, last.current + DURATIONS.chart - performance.now())
+    const timer = setTimeout(() => {
+      last.current = performance.now()
+      setShown(value)
+    }, rest)
+    return () => clearTimeout(timer)
+  }, [value])
+  return shown
+}

@@ -1,0 +1,85 @@
+/** Column 2: the episodes of one group, side by side. */
+
+import { useRun, useSelectedStep, useSelection, useStores } from '../../store/hooks'
+import type { StepView } from '../../store/view'
+import { Panel } from '../../ui/Panel'
+import { S } from '../../ui/strings'
+import { EpisodeRow } from './EpisodeRow'
+import { GroupPicker } from './GroupPicker'
+import { groupOf } from './group-view'
+
+export function GroupPanel() {
+  const step = useSelectedStep()
+  const index = useSelection((s) => s.episode)
+  const group = step ? groupOf(step, index) : null
+  return (
+    <Panel
+      id="group"
+      number={2}
+      title={S.group.title}
+      lead={S.group.lead}
+      aside={
+        <span className="panel-aside">
+          <OldStep />
+          {step && group && <GroupPicker step={step} group={group.group} size={group.size} />}
+        </span>
+      }
+    >
+      {step ? <Episodes step={step} index={index} /> : <Nothing />}
+    </Panel>
+  )
+}
+
+function Nothing() {
+  const selected = useSelection((s) => s.step)
+  const began = useRun((view) => view.steps.length > 0)
+  return <p className="empty">{selected !== null && began ? S.group.gone(selected) : S.group.empty}</p>
+}
+
+/** Says so when an older step than the newest is in view. */
+function OldStep() {
+  const { selection } = useStores()
+  const selected = useSelection((s) => s.step)
+  if (selected === null) return null
+  return (
+    <span className="old-step">
+      Step {selected}{' '}
+      <button type="button" className="link" onClick={() => selection.setState({ step: null })}>
+        {S.group.follow}
+      </button>
+    </span>
+  )
+}
+
+function Episodes({ step, index }: { step: StepView; index: number }) {
+  const { episodes, firstIndex } = groupOf(step, index)
+  const longest = Math.max(1, ...episodes.map((e) => (e ? e.length - e.promptLength : 0)))
+  const bound = Math.max(0, ...step.episodes.map((e) => Math.abs(e.advantage ?? 0)))
+  const seed = episodes.find((e) => e !== null)?.seed
+  return (
+    <>
+      <ol className="rows" aria-label={S.group.title}>
+        {episodes.map((episode, i) => (
+          <EpisodeRow key={i} episode={episode} index={firstIndex + i} place={i + 1} longest={longest} bound={bound} />
+        ))}
+      </ol>
+      <p className="rows-foot">
+        <Legend />
+        {seed !== undefined && <span className="note">{S.group.seed(seed)}</span>}
+      </p>
+    </>
+  )
+}
+
+/** What the three textures mean. */
+function Legend() {
+  return (
+    <span className="legend">
+      {(['model', 'environment', 'template'] as const).map((author) => (
+        <span key={author}>
+          <span className={`swatch run-${author}`} /> {S.authors[author]}
+        </span>
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,28 @@
+/** How an episode stands: its mark, the word beside the mark, and why. */
+
+import type { EpisodeView } from '../../store/view'
+import { EXITS, S } from '../../ui/strings'
+
+export interface Outcome {
+  kind: 'success' | 'failure' | 'done' | 'unscorable' | 'writing' | 'waiting'
+  mark: string
+  word: string
+  /** A sentence for the tooltip. */
+  why: string
+}
+
+/** Never only a colour: every kind has its own mark and word. */
+export function outcomeOf(episode: EpisodeView): Outcome {
+  if (!episode.finished) {
+    return episode.waitingSince === null
+      ? { kind: 'writing', mark: '…', word: S.group.writing, why: S.group.writing }
+      : { kind: 'waiting', mark: '◌', word: S.group.waiting, why: S.group.waiting }
+  }
+  const why = episode.error ?? (episode.exit ? EXITS[episode.exit] : '')
+  if (episode.exit === 'stopped') return { kind: 'unscorable', mark: '◻', word: S.group.stopped, why }
+  if (episode.reward === null) return { kind: 'unscorable', mark: '◻', word: S.group.unscorable, why }
+  if (episode.success === null) return { kind: 'done', mark: '·', word: S.group.done, why }
+  return episode.success
+    ? { kind: 'success', mark: '✓', word: S.group.success, why }
+    : { kind: 'failure', mark: '✗', word: S.group.failure, why }
+}

@@ -1,0 +1,79 @@
+/** All settings: the ones that matter first in view, the rest in groups that open. */
+
+import { LORA_TARGETS, type LoraTarget, type RunConfig } from '../../core/config'
+import { useSetup, useStores } from '../../store/hooks'
+import { MAIN_SETTINGS, SETTING_GROUPS } from '../../store/settings'
+import { Help } from '../../ui/Help'
+import { S, SETTING_HELP } from '../../ui/strings'
+import { SettingField } from './SettingField'
+
+export function Settings() {
+  return (
+    <div className="settings">
+      <h3>{S.task.settings}</h3>
+      {MAIN_SETTINGS.map((setting) => (
+        <SettingField key={setting.key} setting={setting} />
+      ))}
+      {SETTING_GROUPS.map(({ id, settings }) => (
+        <details key={id} name="settings">
+          <summary>{S.task.groups[id]}</summary>
+          {settings.map((setting) => (
+            <SettingField key={setting.key} setting={setting} />
+          ))}
+          {id === 'lora' && (
+            <>
+              <Targets />
+              <BackendField />
+            </>
+          )}
+        </details>
+      ))}
+    </div>
+  )
+}
+
+function Targets() {
+  const { controller } = useStores()
+  const targets = useSetup((s) => s.config.lora.target_modules)
+  const toggle = (target: LoraTarget) => {
+    const next = LORA_TARGETS.filter((t) => (t === target ? !targets.includes(t) : targets.includes(t)))
+    // An adapter on nothing cannot learn.
+    if (next.length === 0) return
+    controller.edit((config) => ({ ...config, lora: { ...config.lora, target_modules: next } }))
+  }
+  return (
+    <fieldset className="targets">
+      <legend>
+        {S.task.targets} <Help of={S.task.targets} text={SETTING_HELP.target_modules} />
+      </legend>
+      {LORA_TARGETS.map((target) => (
+        <label key={target}>
+          <input type="checkbox" checked={targets.includes(target)} onChange={() => toggle(target)} />
+          {target}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+const BACKENDS: readonly RunConfig['backend'][] = ['auto', 'webgpu', 'wasm']
+
+function BackendField() {
+  const { controller } = useStores()
+  const backend = useSetup((s) => s.config.backend)
+  const change = (text: string) => {
+    const chosen = BACKENDS.find((b) => b === text)
+    if (chosen) controller.edit((config) => ({ ...config, backend: chosen }))
+  }
+  return (
+    <div className="field">
+      <label htmlFor="backend">{S.task.backend}</label>
+      <Help of={S.task.backend} text={SETTING_HELP.backend} />
+      <select id="backend" data-testid="setting-backend" value={backend} onChange={(e) => change(e.target.value)}>
+        {BACKENDS.map((b) => (
+          <option key={b}>{b}</option>
+        ))}
+      </select>
+    </div>
+  )
+}

@@ -1,0 +1,163 @@
+/** Column 1: the task as the model meets it, and the settings; on a phone the controls move into a sheet. */
+
+import { useRef } from 'react'
+import { useRun, useSelectedEpisode, useSetup, useStores } from '../../store/hooks'
+import { isFresh } from '../../store/controller'
+import { hasChanges } from '../../store/setup-store'
+import { count } from '../../ui/format'
+import { Panel } from '../../ui/Panel'
+import { S } from '../../ui/strings'
+import { useNarrow } from '../../ui/useNarrow'
+import { EnvironmentPicker } from './EnvironmentPicker'
+import { SceneView } from './SceneView'
+import { Settings } from './Settings'
+
+export function TaskPanel() {
+  const narrow = useNarrow()
+  return (
+    <Panel id="task" number={1} title={S.task.title} lead={S.task.lead}>
+      {narrow ? (
+        <>
+          <Sheet />
+          <Changed />
+          <CurrentScene />
+          <PromptsRead />
+          <ToolList />
+          <ModelLine />
+        </>
+      ) : (
+        <>
+          <EnvironmentPicker />
+          <Changed />
+          <CurrentScene />
+          <PromptsEdit />
+          <ToolList />
+          <ModelLine />
+          <Settings />
+        </>
+      )}
+    </Panel>
+  )
+}
+
+function Sheet() {
+  const dialog = useRef<HTMLDialogElement>(null)
+  return (
+    <>
+      <button type="button" className="button wide" data-testid="open-setup" onClick={() => dialog.current?.showModal()}>
+        {S.task.open}
+      </button>
+      <dialog ref={dialog} className="sheet" aria-label={S.task.open} onClick={(e) => e.target === dialog.current && dialog.current.close()}>
+        <div className="sheet-body">
+          <EnvironmentPicker />
+          <Changed />
+          <PromptsEdit />
+          <Settings />
+          <button type="button" className="button primary wide" onClick={() => dialog.current?.close()}>
+            {S.task.close}
+          </button>
+        </div>
+      </dialog>
+    </>
+  )
+}
+
+function Changed() {
+  const changed = useSetup(hasChanges)
+  const fresh = useRun(isFresh)
+  if (!changed) return null
+  return (
+    <p className="changed" data-testid="settings-changed">
+      {fresh ? S.task.changedFresh : S.task.changed}
+    </p>
+  )
+}
+
+function CurrentScene() {
+  const episode = useSelectedEpisode()
+  const scene = episode?.answers.findLast((a) => a.scene !== undefined)?.scene ?? episode?.scene
+  return scene === undefined ? null : <SceneView scene={scene} />
+}
+
+function PromptsEdit() {
+  const { controller } = useStores()
+  const system = useSetup((s) => s.config.system_prompt)
+  const user = useSetup((s) => s.config.user_prompt)
+  const own = useRun((view) => view.environment?.prompts)
+  return (
+    <div className="prompts">
+      <label htmlFor="system-prompt">{S.task.systemPrompt}</label>
+      <textarea
+        id="system-prompt"
+        data-testid="system-prompt"
+        rows={2}
+        value={system}
+        placeholder={own?.system || S.task.ownPrompt}
+        onChange={(e) => controller.edit((config) => ({ ...config, system_prompt: e.target.value }))}
+      />
+      <label htmlFor="user-prompt">{S.task.userPrompt}</label>
+      <textarea
+        id="user-prompt"
+        data-testid="user-prompt"
+        rows={1}
+        value={user}
+        placeholder={own?.user || S.task.ownPrompt}
+        onChange={(e) => controller.edit((config) => ({ ...config, user_prompt: e.target.value }))}
+      />
+      <p className="note">{S.task.observationFollows}</p>
+    </div>
+  )
+}
+
+function PromptsRead() {
+  const own = useRun((view) => view.environment?.prompts)
+  const system = useSetup((s) => s.config.system_prompt) || own?.system
+  const user = useSetup((s) => s.config.user_prompt) || own?.user
+  return (
+    <dl className="prompts-read">
+      <dt>{S.task.systemPrompt}</dt>
+      <dd>{system || S.task.ownPrompt}</dd>
+      {user && <dt>{S.task.userPrompt}</dt>}
+      {user && <dd>{user}</dd>}
+    </dl>
+  )
+}
+
+function ToolList() {
+  const tools = useRun((view) => view.environment?.tools)
+  return (
+    <div className="tools">
+      <h3>{S.task.tools}</h3>
+      {!tools && <p className="note">{S.task.noTools}</p>}
+      <ul data-testid="tools">
+        {tools?.map(({ function: { name, description, parameters } }) => (
+          <li key={name}>
+            <code>
+              {name}({Object.keys(parameters.properties ?? {}).join(', ')})
+            </code>{' '}
+            <span className="note">{description}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function ModelLine() {
+  const model = useSetup((s) => s.config.model)
+  const info = useRun((view) => view.engine?.info)
+  return (
+    <div className="model">
+      <h3>{S.task.model}</h3>
+      <p className="note">
+        <code>{model.split('/').at(-1)}</code>
+        {info && ` · ${count(info.parameters)} parameters, ${count(info.trainable)} trained`}
+        {' · '}
+        <a href={`${model}/README.md`} target="_blank" rel="noreferrer">
+          {S.task.card}
+        </a>
+      </p>
+      <p className="note">{S.task.modelSentence}</p>
+    </div>
+  )
+}

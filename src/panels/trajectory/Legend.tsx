@@ -1,0 +1,53 @@
+/** Chooses what colours the tokens, and shows what the colours mean, always in view. */
+
+import { useSelection, useStores } from '../../store/hooks'
+import { HEATS } from '../../store/selection-store'
+import { type Scale, scaleColor } from '../../ui/colors'
+import { number, signed } from '../../ui/format'
+import { HEAT_NAMES, S } from '../../ui/strings'
+
+export function ColourBy() {
+  const { selection } = useStores()
+  const heat = useSelection((s) => s.heat)
+  return (
+    <fieldset className="segmented" data-testid="heat">
+      <legend className="sr-only">{S.trajectory.colour}</legend>
+      {HEATS.map((option) => (
+        <label key={option} className={option === heat ? 'chosen' : ''}>
+          <input type="radio" name="heat" className="sr-only" checked={option === heat} onChange={() => selection.setState({ heat: option })} />
+          {HEAT_NAMES[option]}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+const STOPS = 9
+
+export function HeatLegend({ scale }: { scale: Scale | null }) {
+  return (
+    <p className="heat-legend">
+      {(['model', 'environment', 'template'] as const).map((author) => (
+        <span key={author}>
+          <span className={`swatch run-${author}`} /> {S.authors[author]}
+        </span>
+      ))}
+      {scale && <ScaleBar scale={scale} />}
+    </p>
+  )
+}
+
+function ScaleBar({ scale }: { scale: Scale }) {
+  const low = scale.kind === 'diverging' ? -1 : 0
+  const stops = Array.from({ length: STOPS }, (_, i) => scaleColor(scale.kind, low + ((1 - low) * i) / (STOPS - 1)))
+  const write = scale.kind === 'diverging' ? signed : number
+  return (
+    <span className="scale-legend" data-testid="scale-legend">
+      {scale.kind === 'diverging' && '▼ '}
+      {write(scale.low)}
+      <span className="scale-bar" style={{ background: `linear-gradient(to right, ${stops.join(', ')})` }} />
+      {write(scale.high)}
+      {scale.kind === 'diverging' && ' ▲'}
+    </span>
+  )
+}

@@ -1,0 +1,153 @@
+/** The selected episode, every token with its author, turn by turn. */
+
+import { type FocusEvent, type KeyboardEvent, type MouseEvent, useState } from 'react'
+import { useSelectedEpisode, useSelectedStep, useSelection, useStores, useTokens } from '../../store/hooks'
+import type { LoggedToken } from '../../store/token-log'
+import type { EpisodeView } from '../../store/view'
+import { number } from '../../ui/format'
+import { Panel } from '../../ui/Panel'
+import { S } from '../../ui/strings'
+import { outcomeOf } from '../group/outcome'
+import { groupOf } from '../group/group-view'
+import { heatColor, heatScale, heatValue } from './heat'
+import { ColourBy, HeatLegend } from './Legend'
+import { type Segment, segmentsOf } from './segments'
+import { TokenCard } from './TokenCard'
+import { TokenText } from './TokenText'
+
+export function TrajectoryPanel() {
+  const episode = useSelectedEpisode()
+  return (
+    <Panel id="trajectory" title={S.trajectory.title} lead={S.trajectory.lead} aside={<ColourBy />}>
+      {episode ? <Trajectory key={`${episode.step}/${episode.index}`} episode={episode} /> : <p className="empty">{S.trajectory.empty}</p>}
+    </Panel>
+  )
+}
+
+/** The position that an event inside a token belongs to. */
+function positionOf(target: EventTarget): number | null {
+  const element = target instanceof Element ? target.closest<HTMLElement>('[data-position]') : null
+  return element ? Number(element.dataset['position']) : null
+}
+
+function Trajectory({ episode }: { episode: EpisodeView }) {
+  const { selection } = useStores()
+  const tokens = useTokens().read(episode.step, episode.index)
+  const step = useSelectedStep()
+  const heat = useSelection((s) => s.heat)
+  const selected = useSelection((s) => s.token)
+  const [pointed, setPointed] = useState<number | null>(null)
+  const [promptOpen, setPromptOpen] = useState(false)
+
+  const bound = Math.max(0, ...(step?.episodes ?? []).map((e) => Math.abs(e.advantage ?? 0)))
+  const scale = heatScale(tokens, heat, episode.advantage, bound)
+  const segments = segmentsOf(tokens, episode.promptLength)
+  const shown = pointed ?? selected
+  const tabStop = selected ?? episode.promptLength
+
+  const move = (event: KeyboardEvent<HTMLElement>) => {
+    const from = positionOf(event.target)
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
+    if (from === null) return
+    if (event.key === 'Enter' || event.key === ' ') selection.setState({ token: from })
+    else if (by === undefined) return
+    else event.currentTarget.querySelector<HTMLElement>(`[data-position="${from + by}"]`)?.focus()
+    event.preventDefault()
+  }
+  const point = (event: MouseEvent | FocusEvent) => setPointed(positionOf(event.target))
+  const select = (event: MouseEvent) => {
+    const position = positionOf(event.target)
+    if (position !== null) selection.setState({ token: position })
+  }
+
+  const drawn = (segment: Segment) =>
+    tokens.slice(segment.start, segment.end).map((token, i) => {
+      const position = segment.start + i
+      return (
+        <TokenText
+          key={position}
+          token={token}
+          position={position}
+          background={heatColor(scale, heatValue(token, heat, episode.advantage))}
+          selected={position === selected}
+          inTabOrder={position === tabStop}
+          revision={`${token.mask}${token.trainLogprob}`}
+        />
+      )
+    })
+
+  return (
+    <div className="trajectory">
+      <div className="trajectory-main">
+        <Summary episode={episode} />
+        {/* Pointer and keyboard events of all tokens are taken here: one listener instead of thousands. */}
+        <div
+          className="segments"
+          role="group"
+          aria-label={S.trajectory.title}
+          onMouseOver={point}
+          onMouseLeave={() => setPointed(null)}
+          onFocus={point}
+          onBlur={() => setPointed(null)}
+          onClick={select}
+          onKeyDown={move}
+        >
+          {segments.map((segment) =>
+            segment.turn === null ? (
+              <div key="prompt" className="segment">
+                <span className="segment-name">{S.trajectory.prompt}</span>
+                <div className="tokens">
+                  <button type="button" className="link" data-testid="toggle-prompt" aria-expanded={promptOpen} onClick={() => setPromptOpen(!promptOpen)}>
+                    {promptOpen ? S.trajectory.hidePrompt(segment.end) : S.trajectory.showPrompt(segment.end)}
+                  </button>
+                  {promptOpen && <div className="prompt-tokens">{drawn(segment)}</div>}
+                </div>
+              </div>
+            ) : (
+              <div key={segment.turn} className="segment">
+                <span className="segment-name">
+                  {S.trajectory.turn(segment.turn + 1)}
+                  <TurnReward episode={episode} turn={segment.turn} />
+                </span>
+                <div className="tokens">{drawn(segment)}</div>
+              </div>
+            ),
+          )}
+        </div>
+        <HeatLegend scale={scale} />
+      </div>
+      <TokenCard token={shown === null ? null : ((tokens[shown] as LoggedToken | undefined) ?? null)} position={shown ?? 0} episode={episode} />
+    </div>
+  )
+}
+
+function TurnReward({ episode, turn }: { episode: EpisodeView; turn: number }) {
+  const answer = episode.answers.find((a) => a.turn === turn)
+  if (answer?.reward === undefined || answer.reward === null) return null
+  return (
+    <span className="segment-reward">
+      {S.trajectory.reward} {number(answer.reward)}
+    </span>
+  )
+}
+
+/** Which episode this is and how it ended. */
+function Summary({ episode }: { episode: EpisodeView }) {
+  const step = useSelectedStep()
+  const outcome = outcomeOf(episode)
+  const group = step ? groupOf(step, episode.index) : null
+  const place = group ? episode.index - group.firstIndex + 1 : episode.index + 1
+  return (
+    <p className="trajectory-summary">
+      Step {episode.step}
+      {step && step.groupCount > 1 && group && ` · group ${group.group + 1}`} · {S.group.episode(place).toLowerCase()} ·{' '}
+      <span className={`outcome ${outcome.kind}`}>
+        <span className="mark" aria-hidden="true">
+          {outcome.mark}
+        </span>{' '}
+        {outcome.word}
+      </span>
+      {episode.finished && outcome.why && ` · ${outcome.why}`}
+    </p>
+  )
+}

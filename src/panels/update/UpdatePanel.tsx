@@ -1,0 +1,49 @@
+/** Column 4: what one update did, in TRL's metrics. */
+
+import { useRun, useSelection } from '../../store/hooks'
+import { findStep, type StepSummary } from '../../store/view'
+import { Help } from '../../ui/Help'
+import { UPDATE_ROWS } from '../../ui/metrics'
+import { Panel } from '../../ui/Panel'
+import { S } from '../../ui/strings'
+
+export function UpdatePanel() {
+  const selected = useSelection((s) => s.step)
+  const summary = useRun((view) => (selected === null ? view.history.at(-1) : view.history.find((s) => s.step === selected)) ?? null)
+  const training = useRun((view) => {
+    const step = findStep(view, selected)
+    return step && !step.finished ? step.training : null
+  })
+  return (
+    <Panel
+      id="update"
+      number={4}
+      title={S.update.title}
+      lead={S.update.lead}
+      aside={summary && <span className="note">{S.update.step(summary.step)}</span>}
+    >
+      {training && <progress className="training" aria-label="Training" max={Math.max(1, training.total)} value={training.done} />}
+      {summary ? <Rows summary={summary} /> : <p className="empty">{S.update.empty}</p>}
+    </Panel>
+  )
+}
+
+function Rows({ summary }: { summary: StepSummary }) {
+  return (
+    <dl className="metrics" data-testid="metrics">
+      {UPDATE_ROWS.map((row) => {
+        const value = row.value(summary)
+        if (row.optional && value === null) return null
+        return (
+          <div key={row.name} data-metric={row.name}>
+            <dt>
+              <span className="metric-name">{row.name}</span>
+              <Help of={row.name} text={row.help} />
+            </dt>
+            <dd>{row.write(value)}</dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
+}

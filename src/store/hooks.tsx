@@ -1,0 +1,59 @@
+/** The stores as React sees them: one context, one hook per store. Selectors must return stable references. */
+
+import { createContext, type ReactNode, useContext } from 'react'
+import { useStore } from 'zustand'
+import type { Controller } from './controller'
+import type { RunStore } from './run-store'
+import type { SelectionStore, SelectionView } from './selection-store'
+import type { SetupStore, SetupView } from './setup-store'
+import type { TokenLog } from './token-log'
+import { findStep, type EpisodeView, type RunView, type StepView } from './view'
+
+export interface Stores {
+  run: RunStore
+  setup: SetupStore
+  selection: SelectionStore
+  controller: Controller
+}
+
+const Context = createContext<Stores | null>(null)
+
+export function StoresProvider({ stores, children }: { stores: Stores; children: ReactNode }) {
+  return <Context.Provider value={stores}>{children}</Context.Provider>
+}
+
+export function useStores(): Stores {
+  const stores = useContext(Context)
+  if (!stores) throw new Error('useStores needs a StoresProvider above it')
+  return stores
+}
+
+export function useRun<T>(selector: (view: RunView) => T): T {
+  const { run } = useStores()
+  return useStore({ getState: run.getState, getInitialState: run.getState, subscribe: run.subscribe }, selector)
+}
+
+export function useSetup<T>(selector: (view: SetupView) => T): T {
+  return useStore(useStores().setup, selector)
+}
+
+export function useSelection<T>(selector: (view: SelectionView) => T): T {
+  return useStore(useStores().selection, selector)
+}
+
+export function useTokens(): TokenLog {
+  return useStores().run.tokens
+}
+
+/** The step that is looked at; null when none has begun or its episodes are no longer kept. */
+export function useSelectedStep(): StepView | null {
+  const selected = useSelection((s) => s.step)
+  return useRun((view) => findStep(view, selected))
+}
+
+/** The episode that is looked at; null while it has not begun. */
+export function useSelectedEpisode(): EpisodeView | null {
+  const step = useSelectedStep()
+  const index = useSelection((s) => s.episode)
+  return step?.episodes.find((e) => e.index === index) ?? null
+}

@@ -1,0 +1,34 @@
+/** One panel of the page: a numbered heading, one line on what it shows, and room for controls beside the heading. */
+
+import type { ReactNode } from 'react'
+import { ErrorBoundary } from './ErrorBoundary'
+
+interface PanelProps {
+  id: string
+  title: string
+  lead: string
+  /** Place in the loop. */
+  number?: number
+  aside?: ReactNode
+  children: ReactNode
+}
+
+export function Panel({ id, title, lead, number, aside, children }: PanelProps) {
+  return (
+    <section className={`panel panel-${id}`} aria-labelledby={`${id}-title`} data-testid={`panel-${id}`}>
+      <header className="panel-head">
+        <div className="panel-line">
+          <h2 id={`${id}-title`}>
+            {number !== undefined && <span className="panel-number">{number}</span>}
+            {title}
+          </h2>
+          {aside}
+        </div>
+        <p className="lead">{lead}</p>
+      </header>
+      <div className="panel-body">
+        <ErrorBoundary>{children}</ErrorBoundary>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,49 @@
+/** The colour scales: one diverging for everything signed, one sequential for probability and entropy. Names of CSS variables only. */
+
+/** A position on a scale: signed −1…1 (diverging) or 0…1 (sequential). */
+export interface Scale {
+  kind: 'diverging' | 'sequential'
+  /** Values at the two ends, for the legend. */
+  low: number
+  high: number
+  /** Position of a value, clamped. */
+  at(value: number): number
+}
+
+/** The q-quantile (0…1) of numbers by linear interpolation; NaN for none. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const position = q * (sorted.length - 1)
+  const below = sorted[Math.floor(position)] ?? Number.NaN
+  const above = sorted[Math.ceil(position)] ?? Number.NaN
+  return below + (above - below) * (position - Math.floor(position))
+}
+
+const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x))
+
+/** Zero-centred, ends at the larger of the 2nd and 98th percentiles in size. All zeros give a scale that answers 0. */
+export function divergingScale(values: readonly number[]): Scale {
+  const finite = values.filter(Number.isFinite)
+  const ends = finite.length > 0 ? [quantile(finite, 0.02), quantile(finite, 0.98)] : [0]
+  const bound = Math.max(...ends.map(Math.abs))
+  return { kind: 'diverging', low: -bound, high: bound, at: (v) => (bound === 0 ? 0 : clamp(v / bound, -1, 1)) }
+}
+
+/** From `low` to `high`, darker is more. */
+export function sequentialScale(low: number, high: number): Scale {
+  return { kind: 'sequential', low, high, at: (v) => (high > low ? clamp((v - low) / (high - low), 0, 1) : 0) }
+}
+
+/** At full strength a token's text must stay readable, so its ground is never the pure colour. */
+const STRONGEST = 72
+
+/** A CSS colour for a position: mixed into the ground, so that it suits light and dark. */
+export function scaleColor(kind: Scale['kind'], position: number): string {
+  const color = kind === 'sequential' ? '--scale' : position < 0 ? '--minus' : '--plus'
+  return `color-mix(in oklab, var(${color}) ${Math.round(Math.abs(position) * STRONGEST)}%, var(--ground))`
+}
+
+/** Mark that says the sign without colour. */
+export function signMark(value: number): '▲' | '▼' | '' {
+  return value > 0 ? '▲' : value < 0 ? '▼' : ''
+}

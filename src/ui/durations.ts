@@ -1,0 +1,14 @@
+/** Every time span of the interface, in milliseconds. */
+
+export const DURATIONS = {
+  /** How often "waiting for environment" counts on. */
+  waitingTick: 250,
+  /** Least time between two announcements to a screen reader, unless the phase changes. */
+  announce: 12_000,
+  /** How long "Link copied" stays. */
+  copied: 2000,
+  /** Rest after the last edit before the address bar follows. */
+  linkSettles: 300,
+  /** Least time between two redraws of the chart (4 a second). */
+  chart: 250,
+} as const

@@ -1,0 +1,71 @@
+/** The one sentence of state beside the buttons. */
+
+import { isActive, latestStep, type RunView, type StepView } from '../store/view'
+import { bytes, duration } from './format'
+
+/** What the page is doing, as one sentence; `now` in ms on the clock of the store. */
+export function describeRun(view: RunView, now: number): string {
+  const { run } = view
+  if (view.evaluation && !isActive(run)) {
+    const { split, done, total } = view.evaluation
+    return `Evaluating · ${split === 'train' ? 'training scenarios' : 'held-out scenarios'} · ${done}/${total}`
+  }
+  switch (run.state) {
+    case 'loading':
+      return describeLoading(run)
+    case 'ready':
+      return 'Ready · press Train, or Step for one GRPO step'
+    case 'running':
+      return describeProgress(view, now)
+    case 'pausing':
+      return `${describeProgress(view, now)} · pausing`
+    case 'paused':
+      return `${describeProgress(view, null)} · paused`
+    case 'finished':
+      return run.reason === 'step-limit' ? `Finished · max_steps reached at step ${run.step}` : `Finished · target_reward reached at step ${run.step}`
+    case 'failed':
+      return 'Stopped by an error'
+  }
+}
+
+function describeLoading({ what, done, total }: Extract<RunView['run'], { state: 'loading' }>): string {
+  if (what === '') return 'Starting the engine'
+  if (total !== null) return `Loading ${what} · ${bytes(done)} of ${bytes(total)}`
+  return done > 0 ? `Loading ${what} · ${bytes(done)}` : `Loading ${what}`
+}
+
+/** `now` null leaves out what only makes sense while the clock runs. */
+function describeProgress(view: RunView, now: number | null): string {
+  const step = latestStep(view)
+  if (!step) return now === null ? 'Before the first step' : 'Starting'
+  const name = `Step ${step.step}`
+  if (step.finished) return `${name} · done`
+  if (step.training) return `${name} · training ${step.training.done}/${step.training.total}`
+  if (step.groups) return `${name} · training`
+  return [name, ...describeSampling(step, now)].join(' · ')
+}
+
+function describeSampling(step: StepView, now: number | null): string[] {
+  const finished = step.episodes.filter((e) => e.finished).length
+  if (finished === step.episodeCount) return ['scoring']
+  const parts = [`sampling ${finished}/${step.episodeCount}`]
+  const active = step.episodes.filter((e) => !e.finished)
+  if (active.length > 0) parts.push(`turn ${Math.max(...active.map((e) => e.turn)) + 1}`)
+  const waiting = active.flatMap((e) => (e.waitingSince === null ? [] : [e.waitingSince]))
+  if (waiting.length > 0 && now !== null) parts.push(`waiting for environment ${duration(Math.max(0, now - Math.min(...waiting)))}`)
+  return parts
+}
+
+/** The part that changes with the phase only; a screen reader hears it when it changes. */
+export function phaseOf(view: RunView): string {
+  const step = latestStep(view)
+  const inner = !isActive(view.run) || !step ? '' : step.finished ? 'done' : step.training || step.groups ? 'training' : 'sampling'
+  return `${view.run.state} ${inner}`
+}
+
+/** The badge's parts: environment, model, backend and adapter. */
+export function describeEngine(view: RunView): string | null {
+  if (!view.engine) return null
+  const { backend, device, threads } = view.engine.info
+  return backend === 'wasm' ? `WASM × ${threads}` : `WebGPU · ${device}`
+}
