@@ -1,12 +1,11 @@
 /** Starts our Python OpenEnv servers for tests and ends them again. */
 
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ensureVenv } from '../tools/venv'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-const python = `${root}.venv-openenv/bin/python`
+const serve = fileURLToPath(new URL('./serve.py', import.meta.url))
 
 export type ServerName = 'echo' | 'catch' | 'misbehave'
 
@@ -19,17 +18,15 @@ export interface RunningServer {
 }
 
 /**
- * Starts `python serve.py NAME` in the venv `.venv-openenv` and resolves once `/health` answers (some seconds: the library is slow
+ * Starts `python serve.py NAME` in `.venv-openenv` (made if need be) and resolves once `/health` answers (some seconds: the library is slow
  * to import). Port 0, the default, lets the system choose. Throws with the server's last words when it does not come up.
  */
 export async function startServer(
   name: ServerName,
   { port = 0, maxSessions = 16, timeoutMs = 60_000 }: { port?: number; maxSessions?: number; timeoutMs?: number } = {},
 ): Promise<RunningServer> {
-  if (!existsSync(python)) {
-    throw new Error('The Python environment .venv-openenv is missing. Make it and install e2e/openenv/requirements.txt into it.')
-  }
-  const args = [`${root}e2e/openenv/serve.py`, name, '--port', String(port), '--max-sessions', String(maxSessions)]
+  const python = await ensureVenv('openenv')
+  const args = [serve, name, '--port', String(port), '--max-sessions', String(maxSessions)]
   const child = spawn(python, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const kill = async () => {

@@ -1,0 +1,63 @@
+/** What the policy reads of observations of all families, old and new spellings alike. */
+
+import { describe, expect, it } from 'vitest'
+import { observationScene, observationText, toolResultText } from './observe'
+import type { ObservationFrame } from './protocol'
+
+const frame = (observation: Record<string, unknown>, metadata: Record<string, unknown> = {}): ObservationFrame => ({
+  kind: 'observation',
+  observation,
+  metadata,
+  reward: null,
+  done: false,
+})
+const text = (observation: Record<string, unknown>, metadata = {}) => observationText(frame(observation, metadata)).text
+
+describe('observationText', () => {
+  it('prefers text', () => expect(text({ text: 'height 6', other: 1 })).toBe('height 6'))
+  it('else compact JSON without what is null', () => expect(text({ x: 1, y: null, m: 'go' })).toBe('{"x":1,"m":"go"}'))
+  it('falls back on the task in the metadata only when there is nothing else', () => {
+    expect(text({}, { status: 'ready', question: 'What is 2+2?' })).toBe('What is 2+2?')
+    expect(text({ x: 1 }, { question: 'What is 2+2?' })).toBe('{"x":1}')
+    expect(text({}, { message: 5 })).toBe('')
+  })
+
+  it('leaves pictures out and cuts what is huge', () => {
+    const png = `iVBORw0KGgo${'A'.repeat(200)}`
+    const pixels = Array.from({ length: 100 }, () => [1, 2, 3])
+    expect(text({ url: 'x', screenshot: pixels, camera_image: png })).toBe('{"url":"x","screenshot":"[image]","camera_image":"[image]"}')
+    expect(text({ text: 'y'.repeat(50_000) })).toMatch(/^y{20000} \[cut: 50000 characters\]$/)
+    expect(observationScene(frame({ a: 1, image: png }))).toEqual({ kind: 'openenv', observation: { a: 1, image: '[image]' } })
+  })
+
+  it('shows only the news of a conversation', () => {
+    const message = (content: string) => frame({ prompt: 'Guess.', messages: [{ sender_id: 0, content }], info: {} })
+    const first = observationText(message('Guess a word.'))
+    expect(first.text).toBe('Guess a word.')
+    expect(observationText(message('Guess a word.\n[crane] G---Y'), first.seen).text).toBe('[crane] G---Y')
+    expect(observationText(message('Another game.'), first.seen).text).toBe('Another game.')
+    expect(text({ prompt: 'Guess.', messages: [] })).toBe('Guess.')
+  })
+
+  it('tells MCP results from MCP errors', () => {
+    const answer = (result: unknown, error: unknown = null) => observationText(frame({ tool_name: 't', result, error }))
+    expect(answer({ data: 'hi', is_error: false })).toMatchObject({ text: 'hi', toolError: false })
+    expect(answer(null, { error_type: 'tool_not_found', message: 'Unknown tool' })).toMatchObject({ text: 'Error: Unknown tool', toolError: true })
+    expect(answer(null, { error_type: 'timeout' })).toMatchObject({ text: 'Error: timeout', toolError: true })
+    expect(answer({ content: [{ type: 'text', text: 'bad' }], isError: true })).toMatchObject({ text: 'Error: bad', toolError: true })
+  })
+})
+
+describe('toolResultText', () => {
+  it.each([
+    [{ data: { n: 1 }, structured_content: { n: 2 } }, '{"n":1}'],
+    [{ data: 0 }, '0'],
+    [{ data: null, structured_content: { result: 'x' } }, 'x'],
+    [{ structuredContent: { a: 1, result: 'x' } }, '{"a":1,"result":"x"}'],
+    [{ content: [{ type: 'text', text: 'a' }, { type: 'image', data: '...' }] }, 'a\n[image]'],
+    ['plain', 'plain'],
+    [[1, 2], '[1,2]'],
+    [{ own: true }, '{"own":true}'],
+    [null, ''],
+  ])('%j → %s', (result, expected) => expect(toolResultText(result)).toEqual({ text: expected, failed: false }))
+})

@@ -1,0 +1,149 @@
+/** The socket's promises: one request at a time, deadlines that close, no late or foreign reply is ever taken. */
+
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describeError, PlaygroundError } from '../../core/errors'
+import { describeClose, SessionSocket } from './socket'
+import { errorFrame, fakeServer, noMcp, observation, type Script } from './testing/fake-socket'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+async function failure(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => null,
+    (e: unknown) => e,
+  )
+  expect(error).toBeInstanceOf(PlaygroundError)
+  expect((error as PlaygroundError).kind).toBe('environment')
+  return describeError(error)
+}
+
+function open(script: Script, host = 'example.org') {
+  const { WebSocket, peers } = fakeServer(script)
+  return { peers, socket: SessionSocket.open(`wss://${host}/ws`, { WebSocket, host, deadlineMs: 1000 }) }
+}
+const step = { type: 'step', data: { to: 'left' } } as const
+
+describe('opening', () => {
+  it('says what to do when nobody answers', async () => {
+    expect(await failure(open({ onConnect: () => 'refuse' }, 'localhost:8000').socket)).toMatch(/broke off.*\(1006\).*8000.*7860/)
+    expect(await failure(open({ onConnect: () => 'refuse' }, 'a-b.hf.space').socket)).toContain('may be asleep')
+  })
+
+  it('gives up after its deadline', async () => {
+    const { socket, peers } = open({ onConnect: () => 'hang' })
+    const failed = failure(socket)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await failed).toContain('did not open within 1 s')
+    expect(peers[0]?.left).toBe(true)
+  })
+
+  it('a constructor that throws is told, too', async () => {
+    class Throws {
+      constructor() {
+        throw new Error('SecurityError')
+      }
+    }
+    const opening = SessionSocket.open('ws://x/ws', { WebSocket: Throws as never, host: 'x', deadlineMs: 10 })
+    expect(await failure(opening)).toContain('refused to open')
+  })
+})
+
+describe('requests', () => {
+  it('are answered one by one', async () => {
+    const { socket, peers } = open({ onFrame: (frame, peer) => peer.send(observation({ got: frame.data }, 1)) })
+    const session = await socket
+    expect(await session.request(step, 1000)).toMatchObject({ kind: 'observation', reward: 1, observation: { got: { to: 'left' } } })
+    const first = session.request(step, 1000)
+    expect(await failure(session.request(step, 1000))).toContain('another request')
+    expect(await first).toMatchObject({ kind: 'observation' })
+    expect(peers[0]?.received).toHaveLength(2)
+  })
+
+  it('a deadline closes the socket and the late reply is lost', async () => {
+    let late: () => void = () => undefined
+    const { socket, peers } = open({ onFrame: (_, peer) => (late = () => peer.send(observation({}, 1))) })
+    const session = await socket
+    const failed = failure(session.request(step, 1000))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await failed).toContain('did not answer to step within 1 s')
+    expect(peers[0]?.left).toBe(true)
+    late()
+    expect(await failure(session.request(step, 1000))).toContain('did not answer')
+    expect(session.usable).toBe(false)
+  })
+
+  it.each(['INVALID_JSON', 'UNKNOWN_TYPE', 'VALIDATION_ERROR', 'EXECUTION_ERROR', 'FACTORY_ERROR', 'SESSION_ERROR', 'CAPACITY_REACHED', 'SOMETHING_NEW'])(
+    '%s is a reply',
+    async (code) => {
+      const session = await open({ onFrame: (_, peer) => peer.send(errorFrame(code, 'why')) }).socket
+      expect(await session.request(step, 1000)).toMatchObject({ kind: 'error', code, message: 'why' })
+    },
+  )
+
+  it('CAPACITY_REACHED right after opening answers the first request; then nothing does', async () => {
+    const { socket } = open({
+      onConnect: (peer) => {
+        queueMicrotask(() => {
+          peer.send(errorFrame('CAPACITY_REACHED', 'full', { active_sessions: 2, max_sessions: 2 }))
+          peer.hangUp(1000)
+        })
+        return 'accept'
+      },
+    })
+    const session = await socket
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await session.request(step, 1000)).toMatchObject({ code: 'CAPACITY_REACHED', maxSessions: 2 })
+    expect(await failure(session.request(step, 1000))).toContain('(1000)')
+  })
+
+  it.each([
+    ['a reply of another kind', () => noMcp, 'answered to step with a mcp'],
+    ['an array', () => [1], "not OpenEnv's"],
+  ])('%s ends the session', async (_, reply, words) => {
+    const session = await open({ onFrame: (_frame, peer) => peer.send(reply()) }).socket
+    expect(await failure(session.request(step, 1000))).toContain(words)
+    expect(session.usable).toBe(false)
+  })
+
+  it('binary ends the session, an unknown type is passed over', async () => {
+    const binary = await open({ onFrame: (_, peer) => peer.sendRaw(new Uint8Array(2)) }).socket
+    expect(await failure(binary.request(step, 1000))).toContain('binary')
+    const newer = await open({
+      onFrame: (_, peer) => {
+        peer.send({ type: 'progress', data: 1 })
+        peer.send(observation({}, 0.5))
+      },
+    }).socket
+    expect(await newer.request(step, 1000)).toMatchObject({ reward: 0.5 })
+  })
+
+  it.each(['observation', 'VALIDATION_ERROR'])('a second reply (%s) to one request spoils the session', async (kind) => {
+    const { socket, peers } = open({ onFrame: (_, peer) => peer.send(observation({}, 0)) })
+    const session = await socket
+    await session.request(step, 1000)
+    peers[0]?.send(kind === 'observation' ? observation({}, 1) : errorFrame(kind))
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await failure(session.request(step, 1000))).toContain('nobody had asked for')
+  })
+})
+
+describe('closing', () => {
+  it.each([1000, 1001, 1006, 1009, 1011, 1012, 4321])('a close with %i while waiting is named', async (code) => {
+    const session = await open({ onFrame: (_, peer) => peer.hangUp(code, 'because') }).socket
+    const text = await failure(session.request(step, 1000))
+    expect(text).toContain(describeClose(code, 'because'))
+    expect(text).toContain(`(${code}: because)`)
+  })
+
+  it('says goodbye, fails what is under way, and does not wait for ever', async () => {
+    const { socket, peers } = open({})
+    const session = await socket
+    const pending = failure(session.request(step, 1000))
+    await session.close()
+    expect(peers[0]?.received.at(-1)).toBe('{"type":"close"}')
+    expect(await pending).toContain('was closed')
+    await session.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})

@@ -1,0 +1,77 @@
+/** Every form of address that a person may paste, and the ones that are refused. */
+
+import { describe, expect, it } from 'vitest'
+import { PlaygroundError } from '../../core/errors'
+import { isLoopback, parseServerUrl, spaceHost } from './url'
+
+describe('parseServerUrl', () => {
+  it.each([
+    ['openenv/echo_env', 'wss://openenv-echo-env.hf.space/ws'],
+    ['microsoft/TRELLIS.2', 'wss://microsoft-trellis-2.hf.space/ws'],
+    ['https://huggingface.co/spaces/openenv/echo_env', 'wss://openenv-echo-env.hf.space/ws'],
+    ['https://huggingface.co/spaces/openenv/echo_env/tree/main?logs=build', 'wss://openenv-echo-env.hf.space/ws'],
+    ['hf.co/spaces/openenv/wordle', 'wss://openenv-wordle.hf.space/ws'],
+    ['https://openenv-echo-env.hf.space', 'wss://openenv-echo-env.hf.space/ws'],
+    ['https://openenv-echo-env.hf.space/web/?x=1#y', 'wss://openenv-echo-env.hf.space/ws'],
+    ['openenv-echo-env.hf.space/docs', 'wss://openenv-echo-env.hf.space/ws'],
+    ['http://openenv-echo-env.hf.space/health', 'wss://openenv-echo-env.hf.space/ws'],
+    ['http://localhost:8000', 'ws://localhost:8000/ws'],
+    ['localhost:8000/', 'ws://localhost:8000/ws'],
+    ['127.0.0.1:8000/web', 'ws://127.0.0.1:8000/ws'],
+    ['[::1]:8000', 'ws://[::1]:8000/ws'],
+    ['http://0.0.0.0:8000', 'ws://127.0.0.1:8000/ws'],
+    ['https://localhost:8443', 'wss://localhost:8443/ws'],
+    ['WS://localhost:8000/ws', 'ws://localhost:8000/ws'],
+    ['ws://localhost:8000/ws/', 'ws://localhost:8000/ws'],
+    ['wss://example.org/envs/catch/ws', 'wss://example.org/envs/catch/ws'],
+    ['example.org:9000', 'wss://example.org:9000/ws'],
+    ['http://example.org', 'wss://example.org/ws'],
+    ['192.168.1.20:8000', 'ws://192.168.1.20:8000/ws'],
+    ['  my-localhost-proxy.example.com ', 'wss://my-localhost-proxy.example.com/ws'],
+  ])('%s → %s', (pasted, ws) => {
+    expect(parseServerUrl(pasted).ws).toBe(ws)
+  })
+
+  it('keeps the HTTP base beside the socket', () => {
+    expect(parseServerUrl('localhost:8000/ws')).toMatchObject({ http: 'http://localhost:8000', loopback: true, spaceId: null })
+    expect(parseServerUrl('a/B_c')).toMatchObject({ http: 'https://a-b-c.hf.space', loopback: false, spaceId: 'a/B_c' })
+  })
+
+  it.each([
+    ['', 'No server address'],
+    ['registry.hf.space/openenv-echo:latest', 'Docker image'],
+    ['openenv/echo:latest', 'Docker image'],
+    ['echo-env:v1', 'Docker image'],
+    ['ghcr.io/openenv/echo', 'Docker image'],
+    ['ftp://example.org', 'ftp://'],
+    ['https://huggingface.co/openenv', 'not a Space'],
+    ['http://', 'not an address'],
+    ['hello there', 'not an address'],
+    ['hello', 'no domain'],
+    ['localhost:99999', 'not an address'],
+  ])('refuses %j', (pasted, words) => {
+    expect(() => parseServerUrl(pasted)).toThrow(words)
+    expect(() => parseServerUrl(pasted)).toThrow(PlaygroundError)
+  })
+
+  it('does not repeat a password', () => {
+    expect(() => parseServerUrl('https://me:hunter2@example.org')).toThrow(/^(?!.*hunter2)/)
+  })
+
+  it('refuses what an https page may not reach, and only that', () => {
+    expect(() => parseServerUrl('ws://192.168.1.20:8000', 'https:')).toThrow('over https')
+    expect(() => parseServerUrl('192.168.1.20:8000', 'https:')).toThrow('over https')
+    expect(parseServerUrl('ws://192.168.1.20:8000', 'http:').ws).toBe('ws://192.168.1.20:8000/ws')
+    expect(parseServerUrl('localhost:8000', 'https:').ws).toBe('ws://localhost:8000/ws')
+    expect(parseServerUrl('openenv/echo_env', 'https:').ws).toBe('wss://openenv-echo-env.hf.space/ws')
+  })
+})
+
+it('loopback is the machine itself and nothing that looks like it', () => {
+  expect(['localhost', '127.0.0.1', '127.8.9.10', '[::1]', 'env.localhost'].every(isLoopback)).toBe(true)
+  expect(['localhost.example.org', '128.0.0.1', '127.0.0.1.example.org', '0.0.0.0'].some(isLoopback)).toBe(false)
+})
+
+it('spaceHost lower-cases and dashes', () => {
+  expect(spaceHost('Owner/My_Space.v2')).toBe('owner-my-space-v2.hf.space')
+})
