@@ -15,13 +15,13 @@ export function embed({ config }: ArtifactSpec, baked?: Float32Array): Graph {
   return g
 }
 
-/** ids, dx [rows, hidden] → d table [vocab, hidden] (full-parameter training). */
+/** ids, dx [rows, hidden] → d table [vocab, hidden] added to d_table_in (full-parameter training). */
 export function embedBackward({ config }: ArtifactSpec): Graph {
   const g = new Graph('embed_backward')
   const table = g.input('table', 'float32', [config.vocab_size, config.hidden_size])
   const x = gather(table, g.input('ids', 'int64', ['rows']))
   const [dTable] = gradients([{ output: x, seed: g.input('dx', 'float32', x.shape) }], [table])
-  g.output('d_table', dTable as Value)
+  g.output('d_table', add(g.input('d_table_in', 'float32', table.shape), dTable as Value))
   return g
 }
 
@@ -62,7 +62,7 @@ export function headForwardGraph(spec: ArtifactSpec): Graph {
 /**
  * The head_forward inputs, lse and entropy [rows], d/d log-prob and d/d entropy [rows] → dx [all, hidden] added to dx_in.
  * `inverse` int64 [all] names each token's row (0 where it has none) and `present` float32 [all, 1] is 1 where it has one:
- * a gather instead of a scatter, which WebGPU lacks. Full-parameter training adds d_norm and d_table.
+ * a gather instead of a scatter, which WebGPU lacks. Full-parameter training has d_norm and d_table too, added to d_norm_in and d_table_in.
  */
 export function headBackwardGraph(spec: ArtifactSpec): Graph {
   const head = declareHead('head_backward', spec, true)
@@ -80,8 +80,8 @@ export function headBackwardGraph(spec: ArtifactSpec): Graph {
   const spread = gather(dx, g.input('inverse', 'int64', ['all']))
   const placed = mul(spread, g.input('present', 'float32', ['all', 1]))
   g.output('dx', add(g.input('dx_in', 'float32', ['all', spec.config.hidden_size]), placed))
-  if (dNorm) g.output('d_norm', dNorm)
-  if (dTable) g.output('d_table', dTable)
+  if (dNorm) g.output('d_norm', add(g.input('d_norm_in', 'float32', dNorm.shape), dNorm))
+  if (dTable) g.output('d_table', add(g.input('d_table_in', 'float32', dTable.shape), dTable))
   return g
 }
 

@@ -1,0 +1,127 @@
+/** Makes an engine: reads config and weights, chooses the device, uploads, and joins sampler and trainer. */
+
+import type { Backend, LoraConfig } from '../core/config'
+import type { Engine, EngineInfo } from '../core/engine'
+import type { WeightSource } from '../core/weights'
+import { parseModelConfig } from '../model/config'
+import { countParameters } from '../model/parameters'
+import type { ArtifactSpec } from '../artifacts/spec'
+import type { Device } from './device'
+import type { LoadedModel } from './model'
+import { loadOrt } from './ort'
+import { freshLora, layoutOf, Parameters } from './parameters'
+import { EngineSampler } from './sampler'
+import { Sessions } from './sessions'
+import { EngineTrainer } from './trainer'
+import { WasmDevice } from './wasm-device'
+import { WebGpuDevice } from './webgpu-device'
+import { frozenWeights, readWeights, ropeTables, uploadWeights } from './weights'
+
+export interface EngineOptions {
+  source: WeightSource
+  /** null trains all base parameters. */
+  lora: LoraConfig | null
+  backend: Backend
+  /** WASM threads; more than 1 needs cross-origin isolation in a browser. */
+  threads: number
+  /** Rows of the KV cache: most episodes that decode together. */
+  slots: number
+  /** Tokens that a slot or a training sequence may have. */
+  contextLength: number
+  modelName: string
+  /** Seed of a fresh LoRA's A matrices. */
+  seed?: number
+  /** Most tokens in a training micro-batch; results do not depend on it. */
+  microBatchTokens?: number
+  /** GPU adapter's name, for people. */
+  adapterName?: string
+}
+
+/** Throws PlaygroundError: 'model' for what we do not support, 'engine' or 'memory' when the backend refuses. */
+export async function createEngine(options: EngineOptions): Promise<EngineInstance> {
+  const { source, lora, backend, threads, slots, modelName } = options
+  const config = parseModelConfig(await source.config())
+  const spec: ArtifactSpec = { config, lora, precision: 'float32' }
+  const host = await readWeights(source, config)
+  const ort = await loadOrt(backend, threads)
+  const device: Device = backend === 'webgpu' ? new WebGpuDevice(ort, options.adapterName ?? 'GPU') : new WasmDevice(ort, threads)
+  // Baked weights must not change: only a frozen base on WASM has them.
+  const sessions = new Sessions(device, spec, backend === 'wasm' && lora ? frozenWeights(host, config) : undefined)
+  // The first session makes the GPU device that all tensors need.
+  await sessions.get('adamw')
+
+  const weights = uploadWeights(device, host, config)
+  const layout = layoutOf(spec)
+  const initial = lora ? freshLora(layout, options.seed ?? 0) : new Float32Array(layout.reduce((n, e) => n + e.size, 0))
+  if (!lora) for (const { name, offset } of layout) initial.set(host.get(name) as Float32Array, offset)
+  const contextLength = Math.min(options.contextLength, config.max_position_embeddings)
+  const rope = ropeTables(config, contextLength)
+  const model: LoadedModel = {
+    device,
+    spec,
+    sessions,
+    weights,
+    parameters: new Parameters(device, spec, lora, weights, initial),
+    cos: device.upload(rope.cos, rope.dims),
+    sin: device.upload(rope.sin, rope.dims),
+    contextLength,
+  }
+  const info: EngineInfo = {
+    backend,
+    device: device.label,
+    threads: backend === 'wasm' ? threads : 1,
+    model: modelName,
+    parameters: countParameters(config),
+    trainable: model.parameters.total,
+    vocabSize: config.vocab_size,
+    ortVersion: ort.env.versions.web ?? ort.env.versions.common,
+  }
+  return new EngineInstance(model, info, slots, options.microBatchTokens ?? 1024)
+}
+
+/** core's Engine over one loaded model. */
+export class EngineInstance extends EngineTrainer implements Engine {
+  readonly slots: number
+  readonly contextLength: number
+  readonly lora: LoraConfig | null
+  private readonly sampler: EngineSampler
+  private queue: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    private readonly loaded: LoadedModel,
+    readonly info: EngineInfo,
+    slots: number,
+    microBatchTokens: number,
+  ) {
+    super(loaded, microBatchTokens)
+    this.sampler = new EngineSampler(loaded, slots)
+    this.slots = slots
+    this.contextLength = loaded.contextLength
+    this.lora = loaded.spec.lora
+  }
+
+  length: Engine['length'] = (slot) => this.sampler.length(slot)
+  reset: Engine['reset'] = (slot) => this.sampler.reset(slot)
+  // Each call is several runs and copies over shared buffers: one at a time, in the order of the calls.
+  prefill: Engine['prefill'] = (slot, ids) => this.queued(() => this.sampler.prefill(slot, ids))
+  copy: Engine['copy'] = (from, to) => this.queued(() => this.sampler.copy(from, to))
+  decode: Engine['decode'] = (tokens) => this.queued(() => this.sampler.decode(tokens))
+  sample: Engine['sample'] = (requests, params) => this.queued(() => this.sampler.sample(requests, params))
+
+  /** Device memory in use, bytes. */
+  get allocatedBytes(): number {
+    return this.loaded.device.allocatedBytes
+  }
+
+  private queued<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.queue.then(work)
+    this.queue = result.catch(() => undefined)
+    return result
+  }
+
+  async dispose(): Promise<void> {
+    await this.queue
+    await this.loaded.sessions.release()
+    await this.loaded.device.dispose()
+  }
+}

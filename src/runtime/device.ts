@@ -1,0 +1,79 @@
+/** Tensors and runs on one execution provider. Everything above it (sampler, trainer) is the same code on WASM and WebGPU. */
+
+import type { InferenceSession, Tensor } from 'onnxruntime-web'
+import type { Backend } from '../core/config'
+
+/** A tensor that lives where the backend computes. Its owner frees it through the device. */
+export interface DeviceTensor {
+  readonly dims: readonly number[]
+  readonly tensor: Tensor
+}
+
+/** A mutable place for a tensor that is updated in place or swapped at each run (KV cache, optimizer state). */
+export interface Cell {
+  value: DeviceTensor
+}
+
+export interface DeviceSession {
+  readonly session: InferenceSession
+  readonly inputs: ReadonlySet<string>
+  readonly outputs: readonly string[]
+  /** Outputs come back to the host (small results) instead of staying on the device. */
+  readonly onHost: boolean
+}
+
+/** `count` float32 elements from one place to another; offsets in elements. */
+export interface Copy {
+  from: DeviceTensor
+  fromOffset: number
+  to: DeviceTensor
+  toOffset: number
+  count: number
+}
+
+export interface Device {
+  readonly backend: Backend
+  /** Adapter name or thread count, for people. */
+  readonly label: string
+  /** Bytes of device memory that this device's tensors hold. */
+  readonly allocatedBytes: number
+  createSession(bytes: Uint8Array, onHost: boolean): Promise<DeviceSession>
+  /** Copies to device memory; the caller frees it. */
+  upload(data: Float32Array, dims: readonly number[]): DeviceTensor
+  zeros(dims: readonly number[]): DeviceTensor
+  /** An input for one run; nothing to free. */
+  host(data: Float32Array | BigInt64Array | Int32Array, dims: readonly number[]): DeviceTensor
+  /** Copies float32 elements between device tensors, in order. */
+  copy(copies: readonly Copy[]): void
+  /** Overwrites elements from the host. */
+  write(to: DeviceTensor, offset: number, data: Float32Array): void
+  read(tensor: DeviceTensor): Promise<Float32Array>
+  free(...tensors: (DeviceTensor | null | undefined)[]): void
+  /**
+   * Runs a session. Inputs that the graph does not have are left out. `inPlace` names outputs that replace the tensor in
+   * a cell (whose tensor must also be the matching input). Returns the other outputs, which the caller frees.
+   */
+  run(
+    session: DeviceSession,
+    inputs: Readonly<Record<string, DeviceTensor>>,
+    inPlace?: Readonly<Record<string, Cell>>,
+  ): Promise<Record<string, DeviceTensor>>
+  release(session: DeviceSession): Promise<void>
+  dispose(): Promise<void>
+}
+
+/** A float32 output that came back to the host. */
+export function hostFloats(tensor: DeviceTensor | undefined): Float32Array {
+  if (!tensor) throw new Error('An output that the engine needs was not computed.')
+  return tensor.tensor.data as Float32Array
+}
+
+/** An int64 output that came back to the host. */
+export function hostIntegers(tensor: DeviceTensor | undefined): BigInt64Array {
+  if (!tensor) throw new Error('An output that the engine needs was not computed.')
+  return tensor.tensor.data as BigInt64Array
+}
+
+export function count(dims: readonly number[]): number {
+  return dims.reduce((a, b) => a * b, 1)
+}

@@ -1,0 +1,60 @@
+/** Loads the one onnxruntime-web build that a backend needs, and lets only one create or run happen at a time. */
+
+import type * as Ort from 'onnxruntime-web'
+import type { Backend } from '../core/config'
+
+export type OrtModule = typeof Ort
+
+const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined && typeof (globalThis as { document?: unknown }).document === 'undefined'
+
+let loaded: { backend: Backend; threads: number; module: Promise<OrtModule> } | null = null
+
+async function importOrt(backend: Backend): Promise<OrtModule> {
+  if (inNode) {
+    // Hidden from bundlers: this build is for Node alone.
+    const node = 'onnxruntime-web'
+    return (await import(/* @vite-ignore */ node)) as OrtModule
+  }
+  if (backend === 'webgpu') {
+    const [ort, wasm] = await Promise.all([
+      import('onnxruntime-web/webgpu'),
+      import('onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url') as Promise<{ default: string }>,
+    ])
+    ort.env.wasm.wasmPaths = { wasm: wasm.default }
+    return ort as unknown as OrtModule
+  }
+  const [ort, wasm] = await Promise.all([
+    import('onnxruntime-web/wasm'),
+    import('onnxruntime-web/ort-wasm-simd-threaded.wasm?url') as Promise<{ default: string }>,
+  ])
+  ort.env.wasm.wasmPaths = { wasm: wasm.default }
+  return ort as unknown as OrtModule
+}
+
+/** onnxruntime-web for a backend. threads counts for WASM and holds for the life of the page or process. */
+export function loadOrt(backend: Backend, threads: number): Promise<OrtModule> {
+  // In Node one build serves both; in a browser a second backend would be a second module with its own heap.
+  loaded ??= {
+    backend,
+    threads,
+    module: importOrt(backend).then((ort) => {
+      ort.env.logLevel = 'error'
+      ort.env.wasm.numThreads = threads
+      return ort
+    }),
+  }
+  if (!inNode && loaded.backend !== backend) return importOrt(backend)
+  return loaded.module
+}
+
+let queue: Promise<unknown> = Promise.resolve()
+
+/**
+ * Runs `work` after all earlier work. On WebGPU two runs in flight, even of two sessions, kill the module; the queue is
+ * one per realm because the module is.
+ */
+export function exclusive<T>(work: () => Promise<T>): Promise<T> {
+  const result = queue.then(work)
+  queue = result.catch(() => undefined)
+  return result
+}

@@ -1,0 +1,143 @@
+/** Trained tensors on the device: one flat vector for the optimizer, and the single tensors that the graphs read. */
+
+import { trainedBlockTensors } from '../artifacts/blocks'
+import type { ArtifactSpec } from '../artifacts/spec'
+import type { LoraConfig } from '../core/config'
+import type { NamedTensor } from '../core/engine'
+import { PlaygroundError } from '../core/errors'
+import { RandomStream } from '../core/random'
+import { elements, layerTensor, outerParameters, peftTensor } from '../model/parameters'
+import type { Cell, Copy, Device, DeviceTensor } from './device'
+import type { DeviceWeights } from './weights'
+
+export interface Entry {
+  /** PEFT's name, or the safetensors name in full-parameter training. */
+  name: string
+  /** −1 outside the layers. */
+  layer: number
+  /** Name inside the block graph, or the safetensors name outside. */
+  key: string
+  dims: number[]
+  offset: number
+  size: number
+}
+
+/** Where each trained tensor lies in the flat vector. */
+export function layoutOf(spec: ArtifactSpec): Entry[] {
+  const entries: Entry[] = []
+  let offset = 0
+  const push = (name: string, layer: number, key: string, dims: number[]): void => {
+    entries.push({ name, layer, key, dims, offset, size: elements(dims) })
+    offset += elements(dims)
+  }
+  if (!spec.lora) for (const { name, dims } of outerParameters(spec.config)) push(name, -1, name, dims)
+  for (let layer = 0; layer < spec.config.num_hidden_layers; layer++) {
+    for (const { name, dims } of trainedBlockTensors(spec)) {
+      push(spec.lora ? peftTensor(layer, name) : layerTensor(layer, name), layer, name, dims)
+    }
+  }
+  return entries
+}
+
+/** A fresh LoRA as PEFT makes it: A uniform in ±1/√in (kaiming with a = √5), B zero, so the model starts unchanged. */
+export function freshLora(layout: readonly Entry[], seed: number): Float32Array {
+  const total = layout.reduce((n, entry) => n + entry.size, 0)
+  const out = new Float32Array(total)
+  layout.forEach((entry, i) => {
+    if (!entry.key.endsWith('lora_A')) return
+    const bound = 1 / Math.sqrt(entry.dims[1] as number)
+    const random = new RandomStream(seed, 0x10fa, i)
+    for (let k = 0; k < entry.size; k++) out[entry.offset + k] = (2 * random.next() - 1) * bound
+  })
+  return out
+}
+
+export class Parameters {
+  readonly layout: Entry[]
+  readonly total: number
+  readonly flat: Cell
+  readonly m: Cell
+  readonly v: Cell
+  /** Accumulated gradient, and the part that one micro-batch writes. */
+  readonly sum: Cell
+  readonly part: DeviceTensor
+  private readonly tensors: DeviceTensor[]
+
+  constructor(
+    private readonly device: Device,
+    readonly spec: ArtifactSpec,
+    private readonly lora: LoraConfig | null,
+    weights: DeviceWeights,
+    initial: Float32Array,
+  ) {
+    this.layout = layoutOf(spec)
+    this.total = this.layout.reduce((n, entry) => n + entry.size, 0)
+    const zeros = (): Cell => ({ value: device.zeros([this.total]) })
+    this.flat = { value: device.upload(initial, [this.total]) }
+    this.m = zeros()
+    this.v = zeros()
+    this.sum = zeros()
+    this.part = device.zeros([this.total])
+    // In full-parameter training the base tensors themselves are the trained ones.
+    this.tensors = this.layout.map(({ name, dims }) => (lora ? device.zeros(dims) : (weights.byName.get(name) as DeviceTensor)))
+    this.distribute()
+  }
+
+  /** Copies the flat vector into the single tensors: the sampler and the trainer then see the new weights. */
+  distribute(): void {
+    this.device.copy(this.layout.map((entry, i) => this.into(entry, this.flat.value, this.tensors[i] as DeviceTensor)))
+  }
+
+  /** Trained tensors of one layer by their graph names; empty in full-parameter training, where the base holds them. */
+  layerInputs(layer: number, tensors: readonly DeviceTensor[] = this.tensors): Record<string, DeviceTensor> {
+    if (!this.lora) return {}
+    return Object.fromEntries(this.layout.flatMap((entry, i) => (entry.layer === layer ? [[entry.key, tensors[i] as DeviceTensor]] : [])))
+  }
+
+  /** A frozen copy of the single tensors, or zeros (no adapter at all). The caller frees it. */
+  snapshot(kind: 'copy' | 'zero'): DeviceTensor[] {
+    const out = this.layout.map(({ dims }) => this.device.zeros(dims))
+    if (kind === 'copy') this.device.copy(this.layout.map((entry, i) => this.into(entry, this.flat.value, out[i] as DeviceTensor)))
+    return out
+  }
+
+  /** Where a gradient goes in the part vector. */
+  gradientCopy(entry: Entry, gradient: DeviceTensor): Copy {
+    return { from: gradient, fromOffset: 0, to: this.part, toOffset: entry.offset, count: entry.size }
+  }
+
+  zeroGradients(): void {
+    this.device.write(this.sum.value, 0, new Float32Array(this.total))
+  }
+
+  async exportTensors(): Promise<NamedTensor[]> {
+    const flat = await this.device.read(this.flat.value)
+    return this.layout.map(({ name, dims, offset, size }) => ({ name, dims: [...dims], data: flat.slice(offset, offset + size) }))
+  }
+
+  /** Throws PlaygroundError('config') when a tensor is missing or has another shape. */
+  importTensors(given: readonly NamedTensor[]): void {
+    const byName = new Map(given.map((tensor) => [tensor.name, tensor]))
+    const flat = new Float32Array(this.total)
+    for (const { name, dims, offset } of this.layout) {
+      const tensor = byName.get(name)
+      if (!tensor || tensor.dims.join() !== dims.join()) {
+        throw new PlaygroundError('config', `The adapter has ${tensor ? `${name} with shape [${tensor.dims.join(', ')}]` : `no ${name}`}; [${dims.join(', ')}] is needed.`, 'Use the same rank and target modules as the adapter.')
+      }
+      flat.set(tensor.data, offset)
+    }
+    this.load(flat)
+  }
+
+  /** Replaces all trained values and clears gradient and optimizer state. */
+  load(flat: Float32Array): void {
+    const zeros = new Float32Array(this.total)
+    this.device.write(this.flat.value, 0, flat)
+    for (const cell of [this.m, this.v, this.sum]) this.device.write(cell.value, 0, zeros)
+    this.distribute()
+  }
+
+  private into(entry: Entry, from: DeviceTensor, to: DeviceTensor): Copy {
+    return { from, fromOffset: entry.offset, to, toOffset: 0, count: entry.size }
+  }
+}

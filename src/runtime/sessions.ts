@@ -1,0 +1,36 @@
+/** Sessions of the training artifacts, built when first needed and released together. */
+
+import { buildArtifact, type FrozenWeights } from '../artifacts/build'
+import type { ArtifactName, ArtifactSpec } from '../artifacts/spec'
+import { toOnnx } from '../graph/onnx'
+import type { Device, DeviceSession } from './device'
+
+/** Results of these are read at once; all other outputs stay on the device. */
+const ON_HOST: readonly ArtifactName[] = ['head_sample', 'head_sample_filtered', 'head_forward', 'grad_norm']
+
+export class Sessions {
+  private readonly made = new Map<ArtifactName, Promise<DeviceSession>>()
+
+  constructor(
+    private readonly device: Device,
+    private readonly spec: ArtifactSpec,
+    /** Weights to bake into the sampling graphs; undefined passes them as inputs. */
+    private readonly frozen: FrozenWeights | undefined,
+  ) {}
+
+  get(name: ArtifactName): Promise<DeviceSession> {
+    let session = this.made.get(name)
+    if (!session) {
+      const bytes = toOnnx(buildArtifact(this.spec, name, this.frozen))
+      session = this.device.createSession(bytes, ON_HOST.includes(name))
+      this.made.set(name, session)
+    }
+    return session
+  }
+
+  async release(): Promise<void> {
+    const all = [...this.made.values()]
+    this.made.clear()
+    for (const session of all) await this.device.release(await session)
+  }
+}

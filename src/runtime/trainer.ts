@@ -1,0 +1,184 @@
+/** Scores sequences, accumulates gradients micro-batch by micro-batch, and applies AdamW. */
+
+import type { Adapter, NamedTensor, OptimizerParams, SequenceGradient, SequenceScores, Trainer, TrainSequence } from '../core/engine'
+import { PlaygroundError } from '../core/errors'
+import { BATCH_SIZES } from '../artifacts/spec'
+import { blockParameters, elements } from '../model/parameters'
+import { backward } from './backward'
+import { type DeviceTensor, hostFloats } from './device'
+import { forward, type ForwardPass } from './forward'
+import { type LoadedModel, scalar, Scope } from './model'
+import { packBatch, type PackingOptions } from './packing'
+
+export class EngineTrainer implements Trainer {
+  version = 0
+  private optimizerSteps = 0
+  private reference: DeviceTensor[] | null = null
+  private zero: DeviceTensor[] | null = null
+
+  constructor(
+    private readonly model: LoadedModel,
+    /** Most tokens in a micro-batch; results do not depend on it. */
+    readonly microBatchTokens: number,
+  ) {}
+
+  async score(batch: readonly TrainSequence[], { temperature, adapter = 'current' }: { temperature: number; adapter?: Adapter }): Promise<SequenceScores[]> {
+    const out = batch.map((sequence) => emptyScores(sequence.ids.length))
+    const tensors = this.adapterTensors(adapter)
+    for (const micro of packBatch(this.checked(batch), this.packing())) {
+      await this.scoped(async (scope) => fillScores(out, await forward(this.model, scope, micro, temperature, tensors)))
+    }
+    return out
+  }
+
+  async accumulate(
+    batch: readonly TrainSequence[],
+    { temperature }: { temperature: number },
+    loss: (indices: number[], scores: SequenceScores[]) => SequenceGradient[],
+  ): Promise<void> {
+    const { device, parameters, sessions } = this.model
+    for (const micro of packBatch(this.checked(batch), this.packing())) {
+      await this.scoped(async (scope) => {
+        const pass = await forward(this.model, scope, micro, temperature, undefined)
+        const scores = new Map(micro.sequences.map((i) => [i, emptyScores((batch[i] as TrainSequence).ids.length)]))
+        fillScores(scores, pass)
+        const gradients = loss(micro.sequences, [...scores.values()])
+        const bySequence = new Map(micro.sequences.map((sequence, i) => [sequence, gradients[i] as SequenceGradient]))
+        let any = false
+        for (const { rows } of pass.chunks) {
+          for (const { sequence, token } of rows) {
+            const g = bySequence.get(sequence) as SequenceGradient
+            any ||= g.dLogprobs[token] !== 0 || (g.dEntropies?.[token] ?? 0) !== 0
+          }
+        }
+        // A micro-batch whose loss has no slope adds exactly nothing.
+        if (!any) return
+        await backward(this.model, scope, pass, temperature, (sequence, token) => {
+          const g = bySequence.get(sequence) as SequenceGradient
+          return { dLogprob: g.dLogprobs[token] ?? 0, dEntropy: g.dEntropies?.[token] ?? 0 }
+        })
+        const out = await device.run(await sessions.get('accumulate'), { sum: parameters.sum.value, part: parameters.part })
+        device.free(parameters.sum.value)
+        parameters.sum.value = out.sum_out as DeviceTensor
+      })
+    }
+  }
+
+  async optimizerStep(params: OptimizerParams): Promise<{ grad_norm: number }> {
+    const { device, parameters, sessions } = this.model
+    const squares = await device.run(await sessions.get('grad_norm'), { grad: parameters.sum.value })
+    const grad_norm = Math.sqrt(hostFloats(squares.sum_of_squares)[0] ?? NaN)
+    device.free(...Object.values(squares))
+    if (!Number.isFinite(grad_norm)) {
+      parameters.zeroGradients()
+      throw new PlaygroundError('non-finite', 'The gradient is not a finite number; this step was not applied.', 'Lower learning_rate, or raise temperature if it is below 0.5.')
+    }
+    const t = this.optimizerSteps + 1
+    const { learning_rate: lr, adam_beta1: beta1, adam_beta2: beta2 } = params
+    const scalars = {
+      // torch.nn.utils.clip_grad_norm_'s factor.
+      clip: Math.min(1, params.max_grad_norm / (grad_norm + 1e-6)),
+      decay: 1 - lr * params.weight_decay,
+      beta1,
+      one_minus_beta1: 1 - beta1,
+      beta2,
+      one_minus_beta2: 1 - beta2,
+      step_size: lr / (1 - beta1 ** t),
+      bias2: Math.sqrt(1 - beta2 ** t),
+      epsilon: params.adam_epsilon,
+    }
+    const out = await device.run(await sessions.get('adamw'), {
+      param: parameters.flat.value,
+      grad: parameters.sum.value,
+      m: parameters.m.value,
+      v: parameters.v.value,
+      ...Object.fromEntries(Object.entries(scalars).map(([name, value]) => [name, scalar(device, value)])),
+    })
+    device.free(parameters.flat.value, parameters.m.value, parameters.v.value)
+    parameters.flat.value = out.param_out as DeviceTensor
+    parameters.m.value = out.m_out as DeviceTensor
+    parameters.v.value = out.v_out as DeviceTensor
+    parameters.distribute()
+    parameters.zeroGradients()
+    this.optimizerSteps = t
+    this.version++
+    return { grad_norm }
+  }
+
+  zeroGradients(): void {
+    this.model.parameters.zeroGradients()
+  }
+
+  freezeReference(): void {
+    this.model.device.free(...(this.reference ?? []))
+    this.reference = this.model.parameters.snapshot('copy')
+  }
+
+  exportParameters(): Promise<NamedTensor[]> {
+    return this.model.parameters.exportTensors()
+  }
+
+  importParameters(tensors: readonly NamedTensor[]): Promise<void> {
+    this.model.parameters.importTensors(tensors)
+    this.optimizerSteps = 0
+    this.version++
+    return Promise.resolve()
+  }
+
+  private adapterTensors(adapter: Adapter): DeviceTensor[] | undefined {
+    if (adapter === 'current') return undefined
+    if (!this.model.spec.lora) throw new PlaygroundError('engine', `There is no adapter '${adapter}' in full-parameter training.`, 'Train a LoRA to use a reference policy.')
+    if (adapter === 'off') return (this.zero ??= this.model.parameters.snapshot('zero'))
+    if (!this.reference) throw new PlaygroundError('engine', 'The reference policy was asked for before it was frozen.', 'Press Reset.')
+    return this.reference
+  }
+
+  private checked(batch: readonly TrainSequence[]): readonly TrainSequence[] {
+    const { vocab_size: vocab } = this.model.spec.config
+    batch.forEach(({ ids, mask }, i) => {
+      if (ids.length !== mask.length) throw new PlaygroundError('engine', `Sequence ${i} has ${ids.length} ids and ${mask.length} mask entries.`)
+      if (mask[0] === 1) throw new PlaygroundError('engine', `Sequence ${i} asks for the log-prob of its first token, which nothing predicts.`)
+      if (ids.length > this.model.contextLength) throw new PlaygroundError('engine', `Sequence ${i} has ${ids.length} tokens; the context holds ${this.model.contextLength}.`, 'Lower max_completion_length.')
+      const bad = ids.find((id) => !(id >= 0 && id < vocab))
+      if (bad !== undefined) throw new PlaygroundError('engine', `Sequence ${i} holds token ${bad}; the vocabulary has ${vocab}.`, 'Tokenizer and model do not belong together.')
+    })
+    return batch
+  }
+
+  private packing(): PackingOptions {
+    const { config } = this.model.spec
+    const perLayer = blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
+    // Attention's softmax and its two products, per pair of tokens, weighed by what they cost beside a large Gemm.
+    const perPair = 4 * config.num_attention_heads * (config.head_dim + 12)
+    return {
+      tokenBudget: this.microBatchTokens,
+      multiple: this.model.device.backend === 'webgpu' ? 32 : 8,
+      batchSizes: BATCH_SIZES,
+      cost: (tokens) => tokens * 2 * perLayer + tokens * tokens * perPair,
+    }
+  }
+
+  private async scoped<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
+    const scope = new Scope(this.model.device)
+    try {
+      return await work(scope)
+    } finally {
+      scope.release()
+    }
+  }
+}
+
+function emptyScores(tokens: number): SequenceScores {
+  return { logprobs: new Float64Array(tokens), entropies: new Float64Array(tokens), argmax: new Int32Array(tokens).fill(-1) }
+}
+
+function fillScores(out: SequenceScores[] | Map<number, SequenceScores>, pass: ForwardPass): void {
+  for (const chunk of pass.chunks) {
+    chunk.rows.forEach(({ sequence, token }, i) => {
+      const scores = (out instanceof Map ? out.get(sequence) : out[sequence]) as SequenceScores
+      scores.logprobs[token] = chunk.logprob[i] as number
+      scores.entropies[token] = chunk.entropy[i] as number
+      scores.argmax[token] = Number(chunk.argmax[i])
+    })
+  }
+}

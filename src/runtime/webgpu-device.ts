@@ -1,0 +1,171 @@
+/** The device over onnxruntime's WebGPU provider: a tensor is a GPU buffer that we own, a cell is written in place. */
+
+import type { Tensor } from 'onnxruntime-web'
+import { PlaygroundError } from '../core/errors'
+import { type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor } from './device'
+import { exclusive, type OrtModule } from './ort'
+import { engineError } from './wasm-device'
+
+/** GPUBufferUsage: STORAGE | COPY_SRC | COPY_DST. */
+const USAGE = 0x80 | 0x4 | 0x8
+
+export class WebGpuDevice implements Device {
+  readonly backend = 'webgpu'
+  allocatedBytes = 0
+  private gpu: GPUDevice | null = null
+  private readonly owned = new Map<Tensor, GPUBuffer>()
+  private failure: PlaygroundError | null = null
+
+  constructor(
+    private readonly ort: OrtModule,
+    readonly label: string,
+  ) {}
+
+  /** The GPU device that onnxruntime made; known after the first session. */
+  private get device(): GPUDevice {
+    if (this.failure) throw this.failure
+    if (!this.gpu) throw new Error('WebGpuDevice: create a session before the first tensor.')
+    return this.gpu
+  }
+
+  async createSession(bytes: Uint8Array, onHost: boolean): Promise<DeviceSession> {
+    try {
+      const session = await exclusive(() =>
+        this.ort.InferenceSession.create(bytes, {
+          executionProviders: ['webgpu'],
+          graphOptimizationLevel: 'basic',
+          preferredOutputLocation: onHost ? 'cpu' : 'gpu-buffer',
+          extra: { session: { disable_cpu_ep_fallback: '1' } },
+        }),
+      )
+      if (!this.gpu) {
+        this.gpu = (await this.ort.env.webgpu.device) as GPUDevice
+        this.watch(this.gpu)
+      }
+      return { session, inputs: new Set(session.inputNames), outputs: session.outputNames, onHost }
+    } catch (error) {
+      throw engineError(error)
+    }
+  }
+
+  upload(data: Float32Array, dims: readonly number[]): DeviceTensor {
+    const tensor = this.zeros(dims)
+    this.write(tensor, 0, data)
+    return tensor
+  }
+
+  zeros(dims: readonly number[]): DeviceTensor {
+    const size = Math.max(16, Math.ceil((count(dims) * 4) / 16) * 16)
+    const gpuBuffer = this.device.createBuffer({ size, usage: USAGE })
+    const tensor = this.ort.Tensor.fromGpuBuffer(gpuBuffer, { dataType: 'float32', dims: [...dims] }) as Tensor
+    this.owned.set(tensor, gpuBuffer)
+    this.allocatedBytes += size
+    return { dims, tensor }
+  }
+
+  host(data: Float32Array | BigInt64Array | Int32Array, dims: readonly number[]): DeviceTensor {
+    const type = data instanceof Float32Array ? 'float32' : data instanceof Int32Array ? 'int32' : 'int64'
+    return { dims, tensor: new this.ort.Tensor(type, data as Float32Array, dims) }
+  }
+
+  copy(copies: readonly Copy[]): void {
+    const encoder = this.device.createCommandEncoder()
+    for (const { from, fromOffset, to, toOffset, count: n } of copies) {
+      encoder.copyBufferToBuffer(this.buffer(from), fromOffset * 4, this.buffer(to), toOffset * 4, n * 4)
+    }
+    this.device.queue.submit([encoder.finish()])
+  }
+
+  write(to: DeviceTensor, offset: number, data: Float32Array): void {
+    this.device.queue.writeBuffer(this.buffer(to), offset * 4, data as Float32Array<ArrayBuffer>)
+  }
+
+  async read(tensor: DeviceTensor): Promise<Float32Array> {
+    if (tensor.tensor.location === 'cpu') return tensor.tensor.data as Float32Array
+    return exclusive(async () => {
+      const size = count(tensor.dims) * 4
+      // GPUBufferUsage: MAP_READ | COPY_DST
+      const staging = this.device.createBuffer({ size, usage: 0x1 | 0x8 })
+      const encoder = this.device.createCommandEncoder()
+      encoder.copyBufferToBuffer(this.buffer(tensor), 0, staging, 0, size)
+      this.device.queue.submit([encoder.finish()])
+      await staging.mapAsync(1)
+      const out = new Float32Array(staging.getMappedRange().slice(0))
+      staging.destroy()
+      return out
+    })
+  }
+
+  free(...tensors: (DeviceTensor | null | undefined)[]): void {
+    for (const item of tensors) {
+      if (!item || item.tensor.location !== 'gpu-buffer') continue
+      const own = this.owned.get(item.tensor)
+      if (own) {
+        this.allocatedBytes -= own.size
+        own.destroy()
+        this.owned.delete(item.tensor)
+      } else {
+        this.allocatedBytes -= count(item.dims) * 4
+        item.tensor.dispose()
+      }
+    }
+  }
+
+  async run(
+    { session, inputs: known, outputs }: DeviceSession,
+    inputs: Readonly<Record<string, DeviceTensor>>,
+    inPlace: Readonly<Record<string, Cell>> = {},
+  ): Promise<Record<string, DeviceTensor>> {
+    const feeds = Object.fromEntries(Object.entries(inputs).flatMap(([name, t]) => (known.has(name) ? [[name, t.tensor]] : [])))
+    const fetches = Object.fromEntries(outputs.map((name) => [name, inPlace[name]?.value.tensor ?? null]))
+    try {
+      const results = await exclusive(() => {
+        if (this.failure) throw this.failure
+        return session.run(feeds, fetches)
+      })
+      if (this.failure) throw this.failure
+      const out: Record<string, DeviceTensor> = {}
+      for (const name of outputs) {
+        const tensor = results[name]
+        if (!tensor || inPlace[name]) continue
+        if (tensor.location === 'gpu-buffer') this.allocatedBytes += count(tensor.dims) * 4
+        out[name] = { dims: tensor.dims, tensor }
+      }
+      return out
+    } catch (error) {
+      throw this.failure ?? engineError(error)
+    }
+  }
+
+  release({ session }: DeviceSession): Promise<void> {
+    return exclusive(() => session.release())
+  }
+
+  dispose(): Promise<void> {
+    for (const buffer of this.owned.values()) buffer.destroy()
+    this.owned.clear()
+    this.allocatedBytes = 0
+    return Promise.resolve()
+  }
+
+  private buffer(tensor: DeviceTensor): GPUBuffer {
+    return this.owned.get(tensor.tensor) ?? (tensor.tensor.gpuBuffer as unknown as GPUBuffer)
+  }
+
+  private watch(gpu: GPUDevice): void {
+    void gpu.lost.then((info) => {
+      this.failure ??= new PlaygroundError(
+        'device-lost',
+        `The GPU was taken away (${info.message || info.reason}).`,
+        'The adapter of the last finished step is kept. Reload the page, and lower slots or lengths if it happens again.',
+      )
+    })
+    gpu.addEventListener('uncapturederror', (event) => {
+      const { error } = event as GPUUncapturedErrorEvent
+      const memory = /memory|OutOfMemory/i.test(error.constructor.name + error.message)
+      this.failure ??= memory
+        ? new PlaygroundError('memory', 'The GPU refused an allocation.', 'Lower num_generations, prompts_per_step or max_completion_length.')
+        : new PlaygroundError('engine', `The GPU reported: ${error.message}`, 'Press Reset; if it happens again, choose WASM.')
+    })
+  }
+}
