@@ -1,4 +1,4 @@
-/** Records what our servers and our client say to each other, as the transcripts that the unit tests replay: npx tsx e2e/openenv/record.ts */
+/** Records our servers and our client as the transcripts that the unit tests replay: npx tsx e2e/openenv/record.ts */
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -15,9 +15,9 @@ const EPISODES: Record<ServerName, ToolCall[][]> = {
     [{ name: 'nope', arguments: {} }],
   ],
   catch: [Array.from({ length: 7 }, () => ({ name: 'move', arguments: { to: 'left' } })), [{ name: 'move', arguments: { to: 'right' } }]],
-  misbehave: ['hi', '', '!nan', '!done'].map((message) => [{ name: 'send_message', arguments: { message } }]).concat(
-    ['!raise', 'bad'].map((message) => [{ name: 'send_message', arguments: { message } }]),
-  ),
+  misbehave: ['hi', '', '!nan', '!done']
+    .map((message) => [{ name: 'send_message', arguments: { message } }])
+    .concat(['!raise', 'bad'].map((message) => [{ name: 'send_message', arguments: { message } }])),
 }
 
 for (const name of ['echo', 'catch', 'misbehave'] as const) {

@@ -36,7 +36,10 @@ interface Entry extends Omit<KnownEnvironment, 'toAction'> {
 }
 
 function tool(name: string, description: string, properties: Record<string, JsonSchema>): Tool {
-  return { type: 'function', function: { name, description, parameters: { type: 'object', properties, required: Object.keys(properties) } } }
+  return {
+    type: 'function',
+    function: { name, description, parameters: { type: 'object', properties, required: Object.keys(properties) } },
+  }
 }
 
 const MOVES = ['left', 'stay', 'right']
@@ -63,7 +66,15 @@ function catchScene(columns: string) {
     if (height === undefined || ball === undefined || paddle === undefined) return null
     const caught = height === '0' ? ball === paddle : null
     const rows = Number(read(start)?.[1] ?? height)
-    return { kind: 'catch', columns: columns.length, rows, height: Number(height), ball: columns.indexOf(ball), paddle: columns.indexOf(paddle), caught }
+    return {
+      kind: 'catch',
+      columns: columns.length,
+      rows,
+      height: Number(height),
+      ball: columns.indexOf(ball),
+      paddle: columns.indexOf(paddle),
+      caught,
+    }
   }
 }
 

@@ -24,14 +24,21 @@ function catchServer(play: Script['onFrame'], onConnect?: Script['onConnect'], o
     },
   })
   const deadlines = { openMs: 500, helloMs: 500, resetMs: 200, stepMs: 100, capacityMs: 300, backoffMs: 10 }
-  return { peers, environment: new OpenEnvEnvironment('example.org', { WebSocket, fetch: offline, deadlines, random: () => 0.5, ...options }) }
+  return {
+    peers,
+    environment: new OpenEnvEnvironment('example.org', { WebSocket, fetch: offline, deadlines, random: () => 0.5, ...options }),
+  }
 }
 
 async function started(step: unknown, options: Partial<OpenEnvOptions> = {}) {
-  const server = catchServer((frame, peer) => {
-    if (frame.type === 'reset') peer.send(observation({ text: 'height 5, ball a, paddle b' }))
-    else if (step !== 'nothing') peer.send(step)
-  }, undefined, options)
+  const server = catchServer(
+    (frame, peer) => {
+      if (frame.type === 'reset') peer.send(observation({ text: 'height 5, ball a, paddle b' }))
+      else if (step !== 'nothing') peer.send(step)
+    },
+    undefined,
+    options,
+  )
   await server.environment.connect()
   const session = await server.environment.open()
   await session.reset(reset)
@@ -99,7 +106,10 @@ describe('episodes', () => {
     for (let i = 0; i < 300; i++) {
       const good = JSON.stringify(observation({ text: 'height 1, ball a, paddle a' }, 0.75, false))
       const at = random.int(good.length)
-      const damaged = random.int(4) === 0 ? good.slice(0, at) : good.slice(0, at) + random.pick(['x', '"', '}', '{', ',', '']) + good.slice(at + random.int(3))
+      const damaged =
+        random.int(4) === 0
+          ? good.slice(0, at)
+          : good.slice(0, at) + random.pick(['x', '"', '}', '{', ',', '']) + good.slice(at + random.int(3))
       const { session } = await started('nothing', {
         WebSocket: fakeServer({
           onFrame: (frame, peer) => {
@@ -214,7 +224,10 @@ type Line =
 describe.each(['echo', 'catch', 'misbehave'])('the recorded %s server', (name) => {
   it('gives the same episodes again, and gets the same frames from us', async () => {
     const path = new URL(`../../../e2e/openenv/transcripts/${name}.jsonl`, import.meta.url)
-    const lines = readFileSync(path, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Line)
+    const lines = readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line)
     const wire = lines.filter((line) => ['send', 'recv', 'closed'].includes(line.dir))
     let at = 0
     const { WebSocket } = fakeServer({

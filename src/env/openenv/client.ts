@@ -155,7 +155,7 @@ export class OpenEnvEnvironment implements Environment {
     const random = this.options.random ?? Math.random
     const until = Date.now() + capacityMs
     let said = `all ${this.limit} sessions are in use`
-    for (let attempt = 0; ; ) {
+    for (let attempt = 0; ;) {
       if (this.closed) throw this.closedError()
       if (this.taken < this.limit) {
         this.taken++
@@ -196,7 +196,11 @@ export class OpenEnvEnvironment implements Environment {
       // Any other error is the answer of a server without MCP: its session is proved all the same.
       if (hello.kind !== 'error' || !NO_SESSION.includes(hello.code)) return { socket, hello }
       if (hello.code === 'CAPACITY_REACHED') throw new Full(hello.message || 'the server is at capacity', hello.maxSessions)
-      throw new PlaygroundError('environment', `${host} could not build its environment: ${hello.message || hello.code}.`, 'Look at the log of the server.')
+      throw new PlaygroundError(
+        'environment',
+        `${host} could not build its environment: ${hello.message || hello.code}.`,
+        'Look at the log of the server.',
+      )
     } catch (error) {
       this.sessions.delete(socket)
       await socket.close()

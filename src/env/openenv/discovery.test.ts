@@ -28,7 +28,8 @@ async function connect(server: Server, played?: (frame: { type?: string; data?: 
       } else played?.(frame, peer)
     },
   })
-  const fetch = () => (server.schema ? Promise.resolve(Response.json({ action: server.schema })) : Promise.reject(new TypeError('Failed to fetch')))
+  const fetch = () =>
+    server.schema ? Promise.resolve(Response.json({ action: server.schema })) : Promise.reject(new TypeError('Failed to fetch'))
   const environment = new OpenEnvEnvironment('example.org', { WebSocket, fetch, deadlines: { helloMs: 200 } })
   await environment.connect()
   return { environment, peers }
@@ -40,14 +41,24 @@ const names = (environment: OpenEnvEnvironment) => environment.tools.map((tool) 
 
 describe('MCP servers', () => {
   it('give their tools, in either spelling, without decoration', async () => {
-    const schema = { type: 'object', title: 'T', additionalProperties: false, required: ['n'], properties: { n: { title: 'N', type: 'integer', default: 1 } } }
+    const schema = {
+      type: 'object',
+      title: 'T',
+      additionalProperties: false,
+      required: ['n'],
+      properties: { n: { title: 'N', type: 'integer', default: 1 } },
+    }
     for (const key of ['input_schema', 'inputSchema']) {
       const tools = [{ name: 'measure', description: null, [key]: schema, meta: {} }]
       const { environment, peers } = await connect({ hello: { type: 'mcp', data: { result: { tools } } }, missing: null })
       expect(environment.tools).toEqual([
         {
           type: 'function',
-          function: { name: 'measure', description: '', parameters: { type: 'object', properties: { n: { type: 'integer', default: 1 } }, required: ['n'] } },
+          function: {
+            name: 'measure',
+            description: '',
+            parameters: { type: 'object', properties: { n: { type: 'integer', default: 1 } }, required: ['n'] },
+          },
         },
       ])
       expect(peers[0]?.received.at(-1)).toBe('{"type":"close"}')
@@ -64,7 +75,11 @@ describe('typed servers', () => {
     ['OpenSpiel catch', 'move', { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: { game_name: 'catch' } }],
     ['typed echo', 'echo_message', { missing: missing('message'), schema: { title: 'EchoAction', required: ['message'] } }],
     ['TextArena', 'send_message', { missing: missing('message') }],
-    ['a server older than MCP', 'send_message', { hello: errorFrame('UNKNOWN_TYPE', 'Unknown message type: mcp'), missing: missing('message') }],
+    [
+      'a server older than MCP',
+      'send_message',
+      { hello: errorFrame('UNKNOWN_TYPE', 'Unknown message type: mcp'), missing: missing('message') },
+    ],
     ['grid world', 'move', { missing: missing('action'), wrong: wrong('action', 'enum', "'UP', 'DOWN', 'LEFT' or 'RIGHT'") }],
     ['Connect Four', 'drop', { missing: missing('column'), wrong: wrong('column', 'int_parsing') }],
     ['chess', 'move', { missing: missing('move') }],
@@ -75,7 +90,11 @@ describe('typed servers', () => {
   })
 
   it.each<[string, Server, string]>([
-    ['unknown fields', { missing: missing('throttle', 'steer'), wrong: wrong('steer', 'float_parsing') }, 'fields steer (float), throttle (string), which this page does not know'],
+    [
+      'unknown fields',
+      { missing: missing('throttle', 'steer'), wrong: wrong('steer', 'float_parsing') },
+      'fields steer (float), throttle (string), which this page does not know',
+    ],
     ['another OpenSpiel game', { missing: missing('action_id'), state: { game_name: 'tic_tac_toe' } }, 'plays tic_tac_toe'],
     ['an int called action', { missing: missing('action'), wrong: wrong('action', 'int_parsing') }, 'fields action (integer)'],
     ['other choices called to', { missing: missing('to'), wrong: wrong('to', 'enum', "'north' or 'south'") }, 'to (north | south)'],
@@ -101,11 +120,16 @@ describe('typed servers', () => {
     const { environment, peers } = await connect(
       { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: { game_name: 'catch' } },
       (frame, peer) =>
-        frame.type === 'reset' ? peer.send(observation({ info_state: board(3, 2) })) : peer.send(observation({ info_state: board(8, 3) }, 0)),
+        frame.type === 'reset'
+          ? peer.send(observation({ info_state: board(3, 2) }))
+          : peer.send(observation({ info_state: board(8, 3) }, 0)),
     )
     const session = await environment.open()
     const first = await session.reset({ seed: 1, episode_id: 'e', split: 'train' })
-    expect(first).toMatchObject({ text: 'height 9, ball d, paddle c', scene: { kind: 'catch', columns: 5, rows: 9, ball: 3, paddle: 2, caught: null } })
+    expect(first).toMatchObject({
+      text: 'height 9, ball d, paddle c',
+      scene: { kind: 'catch', columns: 5, rows: 9, ball: 3, paddle: 2, caught: null },
+    })
     expect((await session.step({ name: 'move', arguments: { to: 'right' } })).text).toBe('height 8, ball d, paddle d')
     expect(peers.at(-1)?.received.at(-1)).toBe('{"type":"step","data":{"action_id":2}}')
     await session.close()
@@ -113,7 +137,10 @@ describe('typed servers', () => {
 })
 
 it('refusal checks names, presence, choices, types and extras before anything is sent', () => {
-  const tool = { type: 'function', function: { name: 'move', description: '', parameters: { type: 'object', properties: { to: { type: 'string', enum: ['a', 'b'] } } } } } as const
+  const tool = {
+    type: 'function',
+    function: { name: 'move', description: '', parameters: { type: 'object', properties: { to: { type: 'string', enum: ['a', 'b'] } } } },
+  } as const
   expect(refusal(tool, { name: 'go', arguments: {} })).toBe('Error: no tool go.')
   expect(refusal(tool, { name: 'move', arguments: {} })).toBe('Error: to is missing.')
   expect(refusal(tool, { name: 'move', arguments: { to: 'c' } })).toBe('Error: to must be a or b.')

@@ -17,7 +17,12 @@ const mcpTool = z.object({
 })
 const toolList = z.object({ tools: z.array(mcpTool) })
 
-const fieldSchema = z.looseObject({ type: z.string().optional(), enum: z.array(z.unknown()).optional(), $ref: z.string().optional(), default: z.unknown().optional() })
+const fieldSchema = z.looseObject({
+  type: z.string().optional(),
+  enum: z.array(z.unknown()).optional(),
+  $ref: z.string().optional(),
+  default: z.unknown().optional(),
+})
 const actionSchema = z.object({
   title: z.string().default(''),
   required: z.array(z.string()).default([]),
@@ -30,7 +35,20 @@ type ActionSchema = z.infer<typeof actionSchema>
 /** What matters of a tool's schema, in the key order of transformers' get_json_schema; titles and flags left out. */
 function tidy(schema: JsonSchema): JsonSchema {
   const out: JsonSchema = {}
-  for (const key of ['type', 'enum', 'anyOf', 'items', 'properties', 'required', 'default', 'description', 'minimum', 'maximum', '$ref', '$defs']) {
+  for (const key of [
+    'type',
+    'enum',
+    'anyOf',
+    'items',
+    'properties',
+    'required',
+    'default',
+    'description',
+    'minimum',
+    'maximum',
+    '$ref',
+    '$defs',
+  ]) {
     const value = schema[key]
     if (value === undefined || (key === 'required' && Array.isArray(value) && value.length === 0)) continue
     out[key] =
@@ -63,7 +81,10 @@ function expected(error: ErrorFrame['errors'][number]): string[] {
 
 /** What the server's refusals of our probes tell. `missing`: nothing given; `wrong`: every required field given as a nonsense string. */
 export function factsFromRefusals(missing: ErrorFrame, wrong: ErrorFrame | null): ActionFacts {
-  const required = missing.errors.filter((e) => e.type === 'missing' && e.loc.length === 1).map((e) => String(e.loc[0])).sort()
+  const required = missing.errors
+    .filter((e) => e.type === 'missing' && e.loc.length === 1)
+    .map((e) => String(e.loc[0]))
+    .sort()
   const choices: Record<string, string[]> = {}
   const types: Record<string, string> = {}
   for (const field of wrong === null ? [] : required) {

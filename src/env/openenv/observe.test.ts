@@ -42,7 +42,10 @@ describe('observationText', () => {
   it('tells MCP results from MCP errors', () => {
     const answer = (result: unknown, error: unknown = null) => observationText(frame({ tool_name: 't', result, error }))
     expect(answer({ data: 'hi', is_error: false })).toMatchObject({ text: 'hi', toolError: false })
-    expect(answer(null, { error_type: 'tool_not_found', message: 'Unknown tool' })).toMatchObject({ text: 'Error: Unknown tool', toolError: true })
+    expect(answer(null, { error_type: 'tool_not_found', message: 'Unknown tool' })).toMatchObject({
+      text: 'Error: Unknown tool',
+      toolError: true,
+    })
     expect(answer(null, { error_type: 'timeout' })).toMatchObject({ text: 'Error: timeout', toolError: true })
     expect(answer({ content: [{ type: 'text', text: 'bad' }], isError: true })).toMatchObject({ text: 'Error: bad', toolError: true })
   })
@@ -54,7 +57,15 @@ describe('toolResultText', () => {
     [{ data: 0 }, '0'],
     [{ data: null, structured_content: { result: 'x' } }, 'x'],
     [{ structuredContent: { a: 1, result: 'x' } }, '{"a":1,"result":"x"}'],
-    [{ content: [{ type: 'text', text: 'a' }, { type: 'image', data: '...' }] }, 'a\n[image]'],
+    [
+      {
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'image', data: '...' },
+        ],
+      },
+      'a\n[image]',
+    ],
     ['plain', 'plain'],
     [[1, 2], '[1,2]'],
     [{ own: true }, '{"own":true}'],

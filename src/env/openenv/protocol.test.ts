@@ -39,8 +39,18 @@ describe('observations', () => {
   })
 
   it('reads home-made servers: no envelope, or reward and done inside', () => {
-    expect(observed({ text: 'x', reward: 1, done: true })).toEqual({ kind: 'observation', observation: { text: 'x' }, reward: 1, done: true, metadata: {} })
-    expect(observed({ observation: { text: 'x', reward: 1, done: true } })).toMatchObject({ reward: 1, done: true, observation: { text: 'x' } })
+    expect(observed({ text: 'x', reward: 1, done: true })).toEqual({
+      kind: 'observation',
+      observation: { text: 'x' },
+      reward: 1,
+      done: true,
+      metadata: {},
+    })
+    expect(observed({ observation: { text: 'x', reward: 1, done: true } })).toMatchObject({
+      reward: 1,
+      done: true,
+      observation: { text: 'x' },
+    })
     // The envelope comes first, also when it says null.
     expect(observed({ observation: { reward: 1 }, reward: null })).toMatchObject({ reward: null })
   })
@@ -48,9 +58,19 @@ describe('observations', () => {
 
 describe('other frames', () => {
   it('state, mcp, unknown', () => {
-    expect(read({ type: 'state', data: { episode_id: null, step_count: 1 } })).toEqual({ kind: 'state', state: { episode_id: null, step_count: 1 } })
-    expect(read({ type: 'mcp', data: { jsonrpc: '2.0', id: 1, result: { tools: [] } } })).toEqual({ kind: 'mcp', result: { tools: [] }, error: null })
-    expect(read({ type: 'mcp', data: { error: { code: -32603, message: 'no' } } })).toMatchObject({ kind: 'mcp', error: { code: -32603, message: 'no' } })
+    expect(read({ type: 'state', data: { episode_id: null, step_count: 1 } })).toEqual({
+      kind: 'state',
+      state: { episode_id: null, step_count: 1 },
+    })
+    expect(read({ type: 'mcp', data: { jsonrpc: '2.0', id: 1, result: { tools: [] } } })).toEqual({
+      kind: 'mcp',
+      result: { tools: [] },
+      error: null,
+    })
+    expect(read({ type: 'mcp', data: { error: { code: -32603, message: 'no' } } })).toMatchObject({
+      kind: 'mcp',
+      error: { code: -32603, message: 'no' },
+    })
     expect(read({ type: 'validation', data: 1 })).toEqual({ kind: 'unknown', type: 'validation' })
   })
 
@@ -63,12 +83,22 @@ describe('other frames', () => {
     expect(frame.kind === 'error' && describeFieldErrors(frame)).toBe('a.0: Field required; bad')
   })
 
-  it.each(['', 'null', '[]', '"hi"', '5', '{', '{"type":5}', '{"data":{}}', '{"type":"observation"}', '{"type":"observation","data":[]}', '{"type":"observation","data":{"observation":"x"}}', '{"type":"error","data":null}'])(
-    'garbage: %s',
-    (text) => {
-      expect(parseServerFrame(text).kind).toBe('garbage')
-    },
-  )
+  it.each([
+    '',
+    'null',
+    '[]',
+    '"hi"',
+    '5',
+    '{',
+    '{"type":5}',
+    '{"data":{}}',
+    '{"type":"observation"}',
+    '{"type":"observation","data":[]}',
+    '{"type":"observation","data":{"observation":"x"}}',
+    '{"type":"error","data":null}',
+  ])('garbage: %s', (text) => {
+    expect(parseServerFrame(text).kind).toBe('garbage')
+  })
 })
 
 it('our own frames are strict', () => {

@@ -132,11 +132,20 @@ export function parseServerFrame(text: string): ServerFrame {
   if (type === 'state') return { kind: 'state', state: body.data }
   if (type === 'mcp') {
     const rpc = rpcData.safeParse(body.data)
-    return rpc.success ? { kind: 'mcp', result: rpc.data.result, error: rpc.data.error ?? null } : { kind: 'garbage', why: 'it is not a JSON-RPC response' }
+    return rpc.success
+      ? { kind: 'mcp', result: rpc.data.result, error: rpc.data.error ?? null }
+      : { kind: 'garbage', why: 'it is not a JSON-RPC response' }
   }
   const error = errorData.parse(body.data)
   const errors = error.errors.flatMap((e) => fieldError.safeParse(e).data ?? [])
-  return { kind: 'error', code: error.code, message: error.message, errors, activeSessions: error.active_sessions, maxSessions: error.max_sessions }
+  return {
+    kind: 'error',
+    code: error.code,
+    message: error.message,
+    errors,
+    activeSessions: error.active_sessions,
+    maxSessions: error.max_sessions,
+  }
 }
 
 /** A VALIDATION_ERROR's list as one sentence a field, for the policy: `to: Input should be 'left', 'stay' or 'right'`. */

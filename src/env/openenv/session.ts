@@ -27,12 +27,24 @@ function toolError(text: string): Observation {
 function fatal(host: string, asked: string, frame: ErrorFrame): PlaygroundError {
   const said = frame.message ? `: ${frame.message}` : ''
   if (frame.code === 'EXECUTION_ERROR') {
-    return new PlaygroundError('environment', `The environment at ${host} failed during ${asked}${said}.`, 'Look at the log of the environment.')
+    return new PlaygroundError(
+      'environment',
+      `The environment at ${host} failed during ${asked}${said}.`,
+      'Look at the log of the environment.',
+    )
   }
   if (frame.code === 'SESSION_ERROR' && asked === 'step') {
-    return new PlaygroundError('environment', `${host} ended the session over an action that it could not handle${said}.`, 'The next episode opens a new session.')
+    return new PlaygroundError(
+      'environment',
+      `${host} ended the session over an action that it could not handle${said}.`,
+      'The next episode opens a new session.',
+    )
   }
-  return new PlaygroundError('environment', `${host} answered to ${asked} with ${frame.code}${said}.`, 'The next episode opens a new session.')
+  return new PlaygroundError(
+    'environment',
+    `${host} answered to ${asked} with ${frame.code}${said}.`,
+    'The next episode opens a new session.',
+  )
 }
 
 export class OpenEnvSession implements EnvironmentSession {
@@ -69,7 +81,8 @@ export class OpenEnvSession implements EnvironmentSession {
     }
     const wrong = family.kind === 'typed' ? refusal(family.known.tool, call) : null
     if (wrong !== null) return toolError(wrong)
-    const action = family.kind === 'typed' ? family.known.toAction(call) : { type: 'call_tool', tool_name: call.name, arguments: call.arguments }
+    const action =
+      family.kind === 'typed' ? family.known.toAction(call) : { type: 'call_tool', tool_name: call.name, arguments: call.arguments }
     const reply = await this.ask('step', action, stepMs)
     if (reply.kind !== 'observation') {
       if (reply.kind === 'error' && reply.code === 'VALIDATION_ERROR') return toolError(`Error: ${describeFieldErrors(reply)}`)

@@ -73,13 +73,19 @@ describe('requests', () => {
     expect(session.usable).toBe(false)
   })
 
-  it.each(['INVALID_JSON', 'UNKNOWN_TYPE', 'VALIDATION_ERROR', 'EXECUTION_ERROR', 'FACTORY_ERROR', 'SESSION_ERROR', 'CAPACITY_REACHED', 'SOMETHING_NEW'])(
-    '%s is a reply',
-    async (code) => {
-      const session = await open({ onFrame: (_, peer) => peer.send(errorFrame(code, 'why')) }).socket
-      expect(await session.request(step, 1000)).toMatchObject({ kind: 'error', code, message: 'why' })
-    },
-  )
+  it.each([
+    'INVALID_JSON',
+    'UNKNOWN_TYPE',
+    'VALIDATION_ERROR',
+    'EXECUTION_ERROR',
+    'FACTORY_ERROR',
+    'SESSION_ERROR',
+    'CAPACITY_REACHED',
+    'SOMETHING_NEW',
+  ])('%s is a reply', async (code) => {
+    const session = await open({ onFrame: (_, peer) => peer.send(errorFrame(code, 'why')) }).socket
+    expect(await session.request(step, 1000)).toMatchObject({ kind: 'error', code, message: 'why' })
+  })
 
   it('CAPACITY_REACHED right after opening answers the first request; then nothing does', async () => {
     const { socket } = open({

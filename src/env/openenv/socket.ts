@@ -57,7 +57,8 @@ interface Pending {
 /** The browser's (or Node 22's) WebSocket. Throws PlaygroundError('environment') where there is none. */
 export function defaultWebSocket(): WebSocketConstructor {
   const found: unknown = globalThis.WebSocket
-  if (typeof found !== 'function') throw new PlaygroundError('environment', 'This runtime has no WebSocket.', 'Use a browser or Node 22 or newer.')
+  if (typeof found !== 'function')
+    throw new PlaygroundError('environment', 'This runtime has no WebSocket.', 'Use a browser or Node 22 or newer.')
   return found as WebSocketConstructor
 }
 
@@ -130,7 +131,10 @@ export class SessionSocket {
     }
     return new Promise((resolve, reject) => {
       const late = `${this.host} did not answer to ${frame.type} within ${deadlineMs / 1000} s, so the session was closed.`
-      const timer = setTimeout(() => this.abort(this.error(late, 'The environment may be overloaded or stuck: look at its log.')), deadlineMs)
+      const timer = setTimeout(
+        () => this.abort(this.error(late, 'The environment may be overloaded or stuck: look at its log.')),
+        deadlineMs,
+      )
       this.pending = { type: frame.type, resolve, reject, timer }
       try {
         this.ws.send(JSON.stringify(frame))
@@ -170,7 +174,12 @@ export class SessionSocket {
     const frame: ServerFrame = typeof data === 'string' ? parseServerFrame(data) : { kind: 'garbage', why: 'it is binary' }
     if (frame.kind === 'unknown') return
     if (frame.kind === 'garbage') {
-      this.abort(this.error(`${this.host} sent a frame that is not OpenEnv's: ${frame.why}.`, 'Check that the address is an OpenEnv server of version 0.2 or newer.'))
+      this.abort(
+        this.error(
+          `${this.host} sent a frame that is not OpenEnv's: ${frame.why}.`,
+          'Check that the address is an OpenEnv server of version 0.2 or newer.',
+        ),
+      )
       return
     }
     const { pending } = this
@@ -217,7 +226,9 @@ export class SessionSocket {
 }
 
 function adviceFor(host: string): string {
-  if (host.endsWith('.hf.space')) return 'The Space may be asleep, private or misspelt: open its page, wait until it says Running, and try again.'
-  if (/^(localhost|127\.|\[::1\])/.test(host)) return 'Start the server; OpenEnv servers listen on port 8000, the images built for Spaces on 7860.'
+  if (host.endsWith('.hf.space'))
+    return 'The Space may be asleep, private or misspelt: open its page, wait until it says Running, and try again.'
+  if (/^(localhost|127\.|\[::1\])/.test(host))
+    return 'Start the server; OpenEnv servers listen on port 8000, the images built for Spaces on 7860.'
   return 'Check the address and that the server runs.'
 }

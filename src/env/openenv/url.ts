@@ -51,7 +51,10 @@ function refuseImages(text: string): void {
   const [first = ''] = bare.split('/')
   const tagged = !text.includes('://') && /^[\w.-]+(\/[\w.-]+)*:[a-z_][\w.-]*$/i.test(bare)
   if (tagged || IMAGE_HOSTS.includes(first.toLowerCase())) {
-    throw refuse(`"${text}" is the name of a Docker image, not of a running server.`, 'Start it (docker run -p 8000:8000 …) and paste localhost:8000.')
+    throw refuse(
+      `"${text}" is the name of a Docker image, not of a running server.`,
+      'Start it (docker run -p 8000:8000 …) and paste localhost:8000.',
+    )
   }
 }
 
@@ -79,13 +82,17 @@ export function parseServerUrl(pasted: string, pageProtocol?: string): ServerAdd
     throw refuse(`"${text.split(/[?#]/)[0]}" is not an address.`)
   }
   // Not repeated in the sentence: it holds a password.
-  if (url.username !== '' || url.password !== '') throw refuse('The address holds a user name or password, which a browser cannot send to a socket.')
+  if (url.username !== '' || url.password !== '')
+    throw refuse('The address holds a user name or password, which a browser cannot send to a socket.')
   if (scheme === null && !/^(\[[\da-f:]+\]|[\da-z.-]+)$/i.test(url.hostname)) throw refuse(`"${text}" is not an address.`)
 
   if (SPACE_PAGE_HOSTS.includes(url.hostname)) {
     const [where, owner, name] = url.pathname.split('/').filter((part) => part !== '')
     if (where === 'spaces' && owner !== undefined && name !== undefined) return fromSpace(owner, name)
-    throw refuse(`${url.host}${url.pathname} is a page of the Hub, but not a Space.`, 'Paste the address of a Space: huggingface.co/spaces/owner/name.')
+    throw refuse(
+      `${url.host}${url.pathname} is a page of the Hub, but not a Space.`,
+      'Paste the address of a Space: huggingface.co/spaces/owner/name.',
+    )
   }
   // Servers print 0.0.0.0 as their address; it means "all of this machine" and cannot be connected to everywhere.
   const hostname = url.hostname === '0.0.0.0' ? '127.0.0.1' : url.hostname

@@ -84,7 +84,15 @@ export const observation = (fields: Record<string, unknown>, reward: unknown = n
   type: 'observation',
   data: { observation: fields, reward, done },
 })
-export const errorFrame = (code: string, message = '', more: Record<string, unknown> = {}) => ({ type: 'error', data: { message, code, ...more } })
-export const noMcp = { type: 'mcp', data: { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Environment does not support MCP', data: null } } }
+export const errorFrame = (code: string, message = '', more: Record<string, unknown> = {}) => ({
+  type: 'error',
+  data: { message, code, ...more },
+})
+export const noMcp = {
+  type: 'mcp',
+  data: { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Environment does not support MCP', data: null } },
+}
 export const missing = (...fields: string[]) =>
-  errorFrame('VALIDATION_ERROR', 'Invalid message', { errors: fields.map((field) => ({ type: 'missing', loc: [field], msg: 'Field required' })) })
+  errorFrame('VALIDATION_ERROR', 'Invalid message', {
+    errors: fields.map((field) => ({ type: 'missing', loc: [field], msg: 'Field required' })),
+  })
