@@ -6,11 +6,7 @@ import { followAddressBar } from './store/address-bar'
 import { createStores } from './store/create'
 import { browserClock } from './store/run-store'
 import { createHandle } from './store/scripting'
-import './ui/theme.css'
-import './ui/layout.css'
-import './ui/controls.css'
-import './ui/panels.css'
-import './ui/tokens.css'
+import './ui/styles'
 import { createEngineClient } from './worker/client'
 
 const client = createEngineClient()
