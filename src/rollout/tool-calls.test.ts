@@ -42,7 +42,8 @@ describe('parseTurn', () => {
   it('never throws on 3000 mutations of calls, and what it calls a call is one', () => {
     const random = new RandomStream(11)
     const seeds = [guess, `<think>\nhm\n</think>\n\n${guess}\n${wrap('{"name": "look", "arguments": {"a": [1, {"b": null}]}}')}`]
-    const bits = ['<tool_call>', '</tool_call>', '<think>', '</think>', '{', '}', '"', '\\', '[', ',', ':', '\u0000', '\ud800', '__proto__', '1e999']
+    const tags = ['<tool_call>', '</tool_call>', '<think>', '</think>']
+    const bits = [...tags, '{', '}', '"', '\\', '[', ',', ':', '\u0000', '\ud800', '__proto__', '1e999']
     let parsed = 0
     let malformed = 0
     for (let i = 0; i < 3000; i++) {
@@ -114,10 +115,7 @@ describe('checkToolCall', () => {
     expect(check('place', { deep: { on: true, off: 1 } })).toContain('must be an object without "off"')
     expect(check('place', { at: 'x'.repeat(500) })?.length).toBeLessThan(130)
   })
-  it('is written as TRL writes a failed call', () => {
-    expect(errorResult('Game over.')).toBe("{'error': 'Game over.'}")
-    expect(errorResult('It has no "n".')).toBe(`{'error': 'It has no "n".'}`)
-    expect(errorResult("It's over.")).toBe(`{'error': "It's over."}`)
-    expect(errorResult('It\'s "n".\n')).toBe(`{'error': 'It\\'s "n".\\n'}`)
+  it('reads as an error', () => {
+    expect(errorResult('It has no "n".')).toBe('Error: It has no "n".')
   })
 })

@@ -53,16 +53,9 @@ function parseCall(json: string): ParsedCall {
   return { kind: 'call', call: { name, arguments: args } }
 }
 
-/** A failed call's result in the form TRL gives it: Python's repr of {'error': sentence}. */
+/** A failed call's result as the model reads it; the built-in environments write their refusals in the same way. */
 export function errorResult(sentence: string): string {
-  const quote = sentence.includes("'") && !sentence.includes('"') ? '"' : "'"
-  const escaped = sentence
-    .replaceAll('\\', '\\\\')
-    .replaceAll('\n', '\\n')
-    .replaceAll('\r', '\\r')
-    .replaceAll('\t', '\\t')
-    .replaceAll(quote, `\\${quote}`)
-  return `{'error': ${quote}${escaped}${quote}}`
+  return `Error: ${sentence}`
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

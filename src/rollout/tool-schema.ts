@@ -28,7 +28,8 @@ export function checkToolCall(call: ToolCall, tools: readonly Tool[]): string | 
       // A Python tool refuses an argument it does not know, so an absent additionalProperties means false here.
       if (properties === undefined || (parameters.additionalProperties ?? false) !== false) continue
       const known = Object.keys(properties).join(', ')
-      return `The tool ${shown(call.name)} has no argument ${shown(name)}. ${known === '' ? 'It has none.' : `Its arguments are: ${known}.`}`
+      const hint = known === '' ? 'It has none.' : `Its arguments are: ${known}.`
+      return `The tool ${shown(call.name)} has no argument ${shown(name)}. ${hint}`
     }
     const expected = mismatch(value, schema)
     if (expected !== null) return `The argument ${shown(name)} of ${shown(call.name)} must be ${expected}, not ${shown(value)}.`

@@ -1,0 +1,321 @@
+/**
+ * Plays the episodes of one step, all at once: one batched decode for every episode that is writing, while others wait for
+ * their environment. Results depend on (config, seed, environment) alone, not on timing: every draw is keyed by
+ * (seed, step, episode, position), and episodes are ordered by index.
+ */
+
+import type { EnvironmentSession } from '../core/environment'
+import type { Episode, ExitReason, Turn } from '../core/episode'
+import { PlaygroundError } from '../core/errors'
+import { uniform } from '../core/random'
+import type { ChatMessage } from '../core/tools'
+import { appendGiven, appendSampled, appendedTokens, assertConsistent, recordTurn, startEpisode } from './episode'
+import { sharedPrefix } from './prefix'
+import { playTurn, SessionGate, type Begun, type TurnOutcome } from './sessions'
+import { SlotPool } from './slots'
+import { parseTurn } from './tool-calls'
+import type { RolloutRequest } from './types'
+import type { AuthoredTokens } from './tokens'
+import { Wake } from './wake'
+
+/**
+ * Plays `groupSeeds.length × num_generations` episodes and returns them by index. Rejects when the sampler fails, and with
+ * PlaygroundError('config') when the prompt does not fit the context. A failing environment fails its own episode only.
+ */
+export async function rollout(request: RolloutRequest): Promise<Episode[]> {
+  return new Rollout(request).play()
+}
+
+/** One episode on its way. */
+interface Run {
+  readonly index: number
+  readonly group: number
+  phase: 'new' | 'resetting' | 'reset' | 'ready' | 'sampling' | 'waiting' | 'finished'
+  begun: Begun | null
+  /** Exists from the moment the prompt is known. */
+  episode: Episode | null
+  session: EnvironmentSession | null
+  slot: number | null
+  turnStart: number
+  outcome: TurnOutcome | null
+  /** Rounds of tool calls made. */
+  rounds: number
+  /** Of every call, in order. */
+  rewards: (number | null)[]
+}
+
+type Playing = Run & { episode: Episode; session: EnvironmentSession; slot: number }
+
+class Rollout {
+  private readonly runs: Run[]
+  private readonly messages: ChatMessage[]
+  private readonly basePrompt: AuthoredTokens
+  private readonly pool: SlotPool
+  private readonly gate: SessionGate
+  private readonly wake = new Wake()
+  private over = false
+
+  constructor(private readonly request: RolloutRequest) {
+    const { sampler, chat, environment, groupSeeds, num_generations, system_prompt, user_prompt } = request
+    this.runs = Array.from({ length: groupSeeds.length * num_generations }, (_, index) => ({
+      index,
+      group: Math.floor(index / num_generations),
+      phase: 'new',
+      begun: null,
+      episode: null,
+      session: null,
+      slot: null,
+      turnStart: 0,
+      outcome: null,
+      rounds: 0,
+      rewards: [],
+    }))
+    this.messages = [{ role: 'user', content: user_prompt }]
+    if (system_prompt !== '') this.messages.unshift({ role: 'system', content: system_prompt })
+    this.basePrompt = chat.prompt(this.messages, environment.tools)
+    if (this.basePrompt.ids.length >= sampler.contextLength) {
+      throw new PlaygroundError('config', this.tooLong(this.basePrompt.ids.length), 'Shorten the prompts, or use fewer tools.')
+    }
+    const prefix = groupSeeds.length > 1 ? sharedPrefix(chat, this.messages, environment.tools) : []
+    this.pool = new SlotPool(sampler, prefix)
+    // Sessions beyond the slots are reset ahead, so that a slot that becomes free finds its next episode.
+    this.gate = new SessionGate(environment, 2 * sampler.slots, () => this.wake.up())
+  }
+
+  async play(): Promise<Episode[]> {
+    const { signal } = this.request
+    const onAbort = (): void => this.wake.up()
+    signal?.addEventListener('abort', onAbort)
+    try {
+      while (this.runs.some((run) => run.phase !== 'finished')) {
+        await this.pause()
+        if (signal?.aborted) break
+        await this.tick()
+      }
+      for (const run of this.runs) if (run.phase !== 'finished') this.finish(run, 'stopped')
+    } finally {
+      this.over = true
+      signal?.removeEventListener('abort', onAbort)
+      await this.gate.endAll()
+    }
+    return this.runs.map((run) => run.episode as Episode)
+  }
+
+  /** Waits for the request's gate; an abort ends the wait. */
+  private async pause(): Promise<void> {
+    const { gate, signal } = this.request
+    if (!gate || signal?.aborted) return
+    let onAbort: (() => void) | undefined
+    const aborted = new Promise<void>((resolve) => {
+      onAbort = () => resolve()
+      signal?.addEventListener('abort', onAbort)
+    })
+    await Promise.race([gate(), aborted])
+    if (onAbort) signal?.removeEventListener('abort', onAbort)
+  }
+
+  /** One round: begin episodes, go on with those whose environment answered, then one token for all that are writing. */
+  private async tick(): Promise<void> {
+    this.beginSessions()
+    for (const run of this.runs) if (run.phase === 'reset') this.openEpisode(run)
+    await this.admit()
+    for (const run of this.runs) {
+      if (run.phase === 'waiting' && run.outcome) await this.continueAfter(run as Playing, run.outcome)
+    }
+    const writing = this.runs.filter((run): run is Playing => run.phase === 'sampling')
+    if (writing.length > 0) await this.writeToken(writing)
+    else if (this.runs.some((run) => run.phase !== 'finished')) await this.wake.wait()
+  }
+
+  private beginSessions(): void {
+    const { request, gate } = this
+    for (const run of this.runs) {
+      if (run.phase !== 'new') continue
+      if (!gate.hasRoom) return
+      run.phase = 'resetting'
+      const episode_id = `${request.split}-seed${request.config.seed}-step${request.step}-episode${run.index}`
+      void gate.begin({ seed: this.seedOf(run), episode_id, split: request.split }).then((begun) => {
+        if (this.over) {
+          if (begun.kind === 'begun') gate.end(begun.session)
+          return
+        }
+        run.begun = begun
+        run.phase = begun.kind === 'full' ? 'new' : 'reset'
+        this.wake.up()
+      })
+    }
+  }
+
+  /** The environment has answered to reset: the prompt is known, or the episode is lost. */
+  private openEpisode(run: Run): void {
+    const { chat, environment, sampler } = this.request
+    const begun = run.begun
+    if (begun?.kind !== 'begun') {
+      this.start(run, this.basePrompt, '', undefined)
+      this.finish(run, 'env_error', begun?.kind === 'failed' ? begun.error : 'The environment did not answer.')
+      return
+    }
+    run.session = begun.session
+    const { text, scene } = begun.observation
+    const prompt = text === '' ? this.basePrompt : chat.prompt(this.messages, environment.tools, text)
+    if (prompt.ids.length >= sampler.contextLength) {
+      this.start(run, this.basePrompt, '', scene)
+      this.finish(run, 'env_error', `${this.tooLong(prompt.ids.length)} Most of it is what the environment said after reset.`)
+      return
+    }
+    this.start(run, prompt, text, scene)
+    run.phase = 'ready'
+  }
+
+  private start(run: Run, prompt: AuthoredTokens, environmentText: string, scene: unknown): void {
+    const { step, chat, onEvent } = this.request
+    const seed = this.seedOf(run)
+    const { index, group } = run
+    const messages = this.messages.map((message) => ({ ...message }))
+    const last = messages.at(-1)
+    if (last) last.content += environmentText
+    run.episode = startEpisode({ step, index, group, seed }, prompt, messages, scene)
+    run.turnStart = prompt.ids.length
+    const shown = appendedTokens(run.episode, chat, 0)
+    onEvent({ type: 'episode-started', step, index, group, seed, prompt: shown, ...(scene === undefined ? {} : { scene }) })
+  }
+
+  /** Gives free slots to the first episodes that are ready. */
+  private async admit(): Promise<void> {
+    const ready = this.runs.filter((run) => run.phase === 'ready').slice(0, this.pool.free)
+    if (ready.length === 0) return
+    const admissions = ready.map((run) => ({
+      index: run.index,
+      ids: (run.episode as Episode).ids,
+      coming: this.runs.filter(
+        (other) => other.group === run.group && !ready.includes(other) && ['new', 'resetting', 'reset', 'ready'].includes(other.phase),
+      ).length,
+    }))
+    const slots = await this.pool.admit(admissions)
+    ready.forEach((run, i) => {
+      run.slot = slots[i] ?? null
+      run.phase = 'sampling'
+    })
+  }
+
+  /** Samples one token for each episode and appends those that go on, in one batch. */
+  private async writeToken(writing: readonly Playing[]): Promise<void> {
+    const { sampler, config, step, chat, onEvent } = this.request
+    const { temperature, top_k, top_p, min_p } = config
+    const requests = writing.map(({ slot, index, episode }) => ({
+      slot,
+      uniform: uniform(config.seed, step, index, episode.ids.length),
+    }))
+    const sampled = await sampler.sample(requests, { temperature, top_k, top_p, min_p })
+    const next: { slot: number; id: number }[] = []
+    writing.forEach((run, i) => {
+      const token = sampled[i]
+      if (token === undefined) throw new PlaygroundError('engine', `The sampler gave no token for slot ${run.slot}.`)
+      const { episode } = run
+      appendSampled(episode, token)
+      onEvent({ type: 'tokens', step, index: run.index, tokens: appendedTokens(episode, chat, episode.ids.length - 1) })
+      if (chat.endOfTurnIds.includes(token.id)) this.endTurn(run)
+      else if (episode.ids.length >= this.limit(episode)) this.endCutTurn(run)
+      else next.push({ slot: run.slot, id: token.id })
+    })
+    if (next.length > 0) await sampler.decode(next)
+  }
+
+  /** The model has ended its turn: an answer, or calls for the environment. */
+  private endTurn(run: Playing): void {
+    const { chat, environment, config, step, onEvent } = this.request
+    const { episode } = run
+    episode.terminated = true
+    const parsed = parseTurn(chat.text(episode.ids.slice(run.turnStart, -1)))
+    const calls = parsed.calls.flatMap((item) => (item.kind === 'call' ? [item.call] : []))
+    const malformed = parsed.calls.find((item) => item.kind === 'malformed')
+    const written = calls.length > 0 ? { content: parsed.content, calls } : null
+    recordTurn(episode, chat, run.turnStart, malformed?.error ?? null, written)
+    if (parsed.calls.length === 0) return this.finish(run, 'answered')
+    if (run.rounds >= config.max_tool_calling_iterations) return this.finish(run, 'turn_limit')
+    run.phase = 'waiting'
+    run.outcome = null
+    const at = { step, index: run.index, turn: episode.turns.length - 1 }
+    const listener = {
+      waiting: (): void => {
+        if (!this.over) onEvent({ type: 'environment-waiting', ...at })
+      },
+      answered: ({ reward, done, scene }: { reward: number | null; done: boolean; scene?: unknown }, ms: number): void => {
+        if (!this.over) {
+          onEvent({ type: 'environment-answered', ...at, reward, done, ms, ...(scene === undefined ? {} : { scene }) })
+        }
+      },
+    }
+    void playTurn(run.session, parsed.calls, environment.tools, listener).then((outcome) => {
+      run.outcome = outcome
+      this.wake.up()
+    })
+  }
+
+  /** The budget ended in the middle of a turn: it makes no call. */
+  private endCutTurn(run: Playing): void {
+    recordTurn(run.episode, this.request.chat, run.turnStart, null, null)
+    this.finish(run, 'token_limit')
+  }
+
+  /** The environment has answered to a turn: the episode ends, or the results are appended and the model goes on. */
+  private async continueAfter(run: Playing, outcome: TurnOutcome): Promise<void> {
+    const { sampler, chat, config, step, onEvent } = this.request
+    const { episode } = run
+    const turn = episode.turns.at(-1) as Turn
+    run.outcome = null
+    run.rounds++
+    turn.calls.push(...outcome.calls)
+    if (outcome.scene !== undefined) turn.scene = outcome.scene
+    run.rewards.push(...outcome.calls.map((call) => call.reward))
+    episode.messages.push(...outcome.results.map(({ name, content }): ChatMessage => ({ role: 'tool', name, content })))
+    if (outcome.failure !== null) return this.finish(run, 'env_error', outcome.failure)
+    if (outcome.done) return this.finish(run, 'env_done')
+    if (run.rounds >= config.max_tool_calling_iterations) return this.finish(run, 'turn_limit')
+    const suffix = chat.toolSuffix(outcome.results)
+    // Room for at least one token of the next turn, else the results would be read by nobody.
+    if (episode.ids.length + suffix.ids.length >= this.limit(episode)) return this.finish(run, 'token_limit')
+    const endOfTurn = episode.ids[turn.end - 1] as number
+    appendGiven(episode, suffix)
+    turn.resultEnd = episode.ids.length
+    run.turnStart = episode.ids.length
+    episode.terminated = false
+    run.phase = 'sampling'
+    onEvent({ type: 'tokens', step, index: run.index, tokens: appendedTokens(episode, chat, turn.end) })
+    // The end-of-turn token was sampled but is not in the cache yet.
+    await sampler.prefill(run.slot, [endOfTurn, ...suffix.ids])
+  }
+
+  private finish(run: Run, exit: ExitReason, error: string | null = null): void {
+    const { environment, step, chat, onEvent } = this.request
+    if (run.episode === null) this.start(run, this.basePrompt, '', undefined)
+    const episode = run.episode as unknown as Episode
+    if (exit === 'stopped' && run.phase === 'sampling' && episode.ids.length > run.turnStart) {
+      recordTurn(episode, chat, run.turnStart, null, null)
+    }
+    run.phase = 'finished'
+    episode.exit = exit
+    episode.error = error
+    episode.reward = exit === 'env_error' || exit === 'stopped' ? null : environment.episodeReward(run.rewards)
+    assertConsistent(episode)
+    if (run.slot !== null) this.pool.release(run.slot)
+    if (run.session) this.gate.end(run.session)
+    run.slot = null
+    run.session = null
+    onEvent({ type: 'episode-finished', step, episode })
+  }
+
+  /** Most tokens of an episode, prompt included. */
+  private limit(episode: Episode): number {
+    const { config, sampler } = this.request
+    return Math.min(episode.promptLength + config.max_completion_length, sampler.contextLength)
+  }
+
+  private seedOf(run: Run): number {
+    return this.request.groupSeeds[run.group] ?? 0
+  }
+
+  private tooLong(tokens: number): string {
+    return `The prompt has ${tokens} tokens; the context holds ${this.request.sampler.contextLength}.`
+  }
+}

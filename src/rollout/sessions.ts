@@ -1,0 +1,143 @@
+/** Environment sessions of one rollout: how many are open at once, how an episode begins, and how a turn's calls are made. */
+
+import type { Environment, EnvironmentSession, Observation, ResetOptions } from '../core/environment'
+import type { Turn } from '../core/episode'
+import { PlaygroundError, describeError } from '../core/errors'
+import type { Tool, ToolCall } from '../core/tools'
+import { errorResult, type ParsedCall } from './tool-calls'
+import { checkToolCall } from './tool-schema'
+
+export type Begun =
+  | { kind: 'begun'; session: EnvironmentSession; observation: Observation }
+  | { kind: 'failed'; error: string }
+  /** The server turned out to hold fewer sessions; try again when one is free. */
+  | { kind: 'full' }
+
+/** Opens at most `maxSessions` sessions at a time, in the order in which it is asked. */
+export class SessionGate {
+  private inUse = 0
+  private readonly open = new Set<EnvironmentSession>()
+  private readonly closing: Promise<void>[] = []
+
+  /** `ahead`: most sessions to hold even where the environment allows more. */
+  constructor(
+    private readonly environment: Environment,
+    private readonly ahead: number,
+    /** Called whenever a session has become free. */
+    private readonly onFree: () => void,
+  ) {}
+
+  get hasRoom(): boolean {
+    // A server that says "none" is asked once more by one episode, whose failure then tells why.
+    return this.inUse < Math.max(1, Math.min(this.environment.maxSessions, this.ahead))
+  }
+
+  /** Opens and resets a session; takes room until `end`, or until it fails. Never rejects. */
+  async begin(options: ResetOptions): Promise<Begun> {
+    this.inUse++
+    let session: EnvironmentSession | null = null
+    try {
+      session = await this.environment.open()
+      this.open.add(session)
+      const observation = await session.reset(options)
+      if (observation.done) {
+        const advice = 'Check what the environment does with this seed.'
+        throw new PlaygroundError('environment', `${this.environment.name} was already done after reset.`, advice)
+      }
+      return { kind: 'begun', session, observation }
+    } catch (error) {
+      const crowded = this.inUse > Math.max(1, this.environment.maxSessions)
+      if (session) this.end(session)
+      else this.free()
+      return crowded ? { kind: 'full' } : { kind: 'failed', error: describeError(error) }
+    }
+  }
+
+  /** Closes a session; its room is free once it is closed. */
+  end(session: EnvironmentSession): void {
+    if (!this.open.delete(session)) return
+    const freed = (): void => this.free()
+    this.closing.push(session.close().then(freed, freed))
+  }
+
+  /** Closes every session that is still open and waits until all are closed. */
+  async endAll(): Promise<void> {
+    for (const session of [...this.open]) this.end(session)
+    await Promise.all(this.closing)
+  }
+
+  private free(): void {
+    this.inUse--
+    this.onFree()
+  }
+}
+
+/** What a turn's calls brought. */
+export interface TurnOutcome {
+  calls: Turn['calls']
+  /** One for each call of the turn, for the model to read: results and error sentences. */
+  results: { name: string; content: string }[]
+  /** Whether the environment said done; later calls of the turn are then not made. */
+  done: boolean
+  scene?: unknown
+  /** Set when the environment failed: the episode is unscorable. */
+  failure: string | null
+}
+
+/** Told about each call that reaches the environment. */
+export interface TurnListener {
+  waiting(): void
+  answered(observation: Observation, ms: number): void
+}
+
+/**
+ * Makes a turn's calls one after the other. Calls that are malformed or do not fit their tool's schema are answered here and
+ * never reach the environment. Never rejects.
+ */
+export async function playTurn(
+  session: EnvironmentSession,
+  parsed: readonly ParsedCall[],
+  tools: readonly Tool[],
+  listener: TurnListener,
+): Promise<TurnOutcome> {
+  const outcome: TurnOutcome = { calls: [], results: [], done: false, failure: null }
+  for (const item of parsed) {
+    if (item.kind === 'malformed') {
+      outcome.results.push({ name: 'error', content: errorResult(item.error) })
+      continue
+    }
+    const refusal = checkToolCall(item.call, tools)
+    if (refusal !== null) {
+      record(outcome, item.call, { text: errorResult(refusal), reward: null, done: false, toolError: true }, 0)
+      continue
+    }
+    listener.waiting()
+    const from = performance.now()
+    let observation: Observation
+    try {
+      observation = await session.step(item.call)
+    } catch (error) {
+      outcome.failure = describeError(error)
+      return outcome
+    }
+    const ms = performance.now() - from
+    listener.answered(observation, ms)
+    record(outcome, item.call, observation, ms)
+    if (observation.scene !== undefined) outcome.scene = observation.scene
+    if (observation.done) {
+      outcome.done = true
+      return outcome
+    }
+  }
+  return outcome
+}
+
+function record(
+  outcome: TurnOutcome,
+  call: ToolCall,
+  { text, reward, done, toolError }: Pick<Observation, 'text' | 'reward' | 'done' | 'toolError'>,
+  ms: number,
+): void {
+  outcome.calls.push({ call, result: text, reward, done, error: toolError, ms })
+  outcome.results.push({ name: call.name, content: text })
+}
