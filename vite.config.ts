@@ -10,6 +10,12 @@ const isolationHeaders = {
 }
 
 /**
+ * onnxruntime-web starts its threads as workers of the very chunk it stands in. Merged into the engine's worker, each
+ * thread would be another engine, and the first session would never be ready.
+ */
+const ortAlone = { groups: [{ name: 'onnxruntime', test: /[\\/]onnxruntime-(web|common)[\\/]/ }] }
+
+/**
  * Everything but the tests. `isolated` sends the two headers that WASM threads need; the page also works without them
  * (GRPO_NO_ISOLATION=1 serves it that way).
  */
@@ -22,7 +28,7 @@ export function appConfig(isolated: boolean): UserConfig {
     appType: 'mpa',
     plugins: [react()],
     // The default (iife) cannot import() inside a worker.
-    worker: { format: 'es' },
+    worker: { format: 'es', rolldownOptions: { output: { codeSplitting: ortAlone } } },
     // transformers brings its own onnxruntime-web: two copies would be 27 MB more and two `env` objects.
     resolve: { dedupe: ['onnxruntime-web', 'onnxruntime-common', 'react', 'react-dom'] },
     optimizeDeps: {
@@ -46,7 +52,7 @@ export function appConfig(isolated: boolean): UserConfig {
     },
     server: { headers, watch: { ignored: ['**/.venv*/**', '**/.cache/**', '**/e2e/**'] } },
     preview: { headers },
-    build: { target: 'esnext', chunkSizeWarningLimit: 2000 },
+    build: { target: 'esnext', chunkSizeWarningLimit: 2000, rolldownOptions: { output: { codeSplitting: ortAlone } } },
   }
 }
 
