@@ -20,6 +20,8 @@ export interface ListedScores {
 }
 
 export interface EngineCase {
+  /** 'all': a LoRA on all seven targets; 'qv': on two, with rslora; 'none': all parameters. */
+  name: string
   folder: string
   lora: LoraConfig | null
   temperature: number

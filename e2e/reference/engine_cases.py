@@ -149,6 +149,7 @@ def make_case(name: str, lora: str, temperature: float, batch: list[dict]) -> di
         if LORAS[lora] is not None or step in (0, STEPS - 1):
             to_file(parameters, folder / f"after-{step + 1}.safetensors")
     return dict(
+        name=lora,
         folder=f"cases/{name}/{lora}-{temperature}",
         lora=LORAS[lora],
         temperature=temperature,

@@ -72,4 +72,7 @@ def make_models() -> list[str]:
 
 def load(name: str) -> torch.nn.Module:
     """The saved weights in float64 (transformers still normalises in float32)."""
-    return AutoModelForCausalLM.from_pretrained(OUT / "models" / name, dtype=torch.float64, attn_implementation="sdpa").eval()
+    model = AutoModelForCausalLM.from_pretrained(OUT / "models" / name, dtype=torch.float64, attn_implementation="sdpa").eval()
+    # torch gives a pad token's row no gradient; here any id may stand in a sequence.
+    model.get_input_embeddings().padding_idx = None
+    return model
