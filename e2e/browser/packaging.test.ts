@@ -31,6 +31,7 @@ async function expectFixtureToRun(url: string, isolated: boolean): Promise<void>
   const shared = { sum, isolated, threads: isolated ? 2 : 1, inWorker: true }
   expect(reply).toEqual({ results: [{ ...shared, location: 'cpu' }, { ...shared, location: 'gpu-buffer' }], tokenizer: 'function' })
   expect(watched.pageErrors).toEqual([])
+  expect(watched.consoleErrors).toEqual([])
   expect(watched.failedRequests).toEqual([])
   await watched.page.context().close()
 }

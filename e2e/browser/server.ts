@@ -37,7 +37,7 @@ export async function startDevServer(options: ServerOptions = {}): Promise<Runni
       logLevel: 'error',
       clearScreen: false,
       optimizeDeps: { ...config.optimizeDeps, noDiscovery: true },
-      server: { ...config.server, port: 0, host: 'localhost', hmr: false, watch: null, ws: false },
+      server: { ...config.server, port: 0, host: 'localhost', hmr: false, watch: null },
     })
     await created.listen()
     const optimizer = created.environments.client.depsOptimizer
