@@ -56,10 +56,7 @@ export interface TrainSequence {
   ids: readonly number[]
   /** [tokens]; 1 where the token's log-prob is wanted (the model wrote it). mask[0] must be 0. */
   mask: readonly number[]
-  /**
-   * Leading tokens that the sequence may share with its neighbours: consecutive sequences whose first promptLength ids
-   * are equal may be packed behind one copy of the prompt. A hint for speed; results do not depend on it.
-   */
+  /** Length of the prompt, for the caller's use; the engine finds shared beginnings by itself. */
   promptLength?: number
 }
 

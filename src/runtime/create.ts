@@ -7,7 +7,7 @@ import { parseModelConfig } from '../model/config'
 import { countParameters } from '../model/parameters'
 import type { ArtifactSpec } from '../artifacts/spec'
 import type { Device } from './device'
-import type { LoadedModel } from './model'
+import { type LoadedModel, RopeTables } from './model'
 import { loadOrt } from './ort'
 import { freshLora, layoutOf, Parameters } from './parameters'
 import { EngineSampler } from './sampler'
@@ -15,7 +15,7 @@ import { Sessions } from './sessions'
 import { EngineTrainer } from './trainer'
 import { WasmDevice } from './wasm-device'
 import { WebGpuDevice } from './webgpu-device'
-import { frozenWeights, readWeights, ropeTables, uploadWeights } from './weights'
+import { frozenWeights, readWeights, uploadWeights } from './weights'
 
 export interface EngineOptions {
   source: WeightSource
@@ -55,15 +55,13 @@ export async function createEngine(options: EngineOptions): Promise<EngineInstan
   const initial = lora ? freshLora(layout, options.seed ?? 0) : new Float32Array(layout.reduce((n, e) => n + e.size, 0))
   if (!lora) for (const { name, offset } of layout) initial.set(host.get(name) as Float32Array, offset)
   const contextLength = Math.min(options.contextLength, config.max_position_embeddings)
-  const rope = ropeTables(config, contextLength)
   const model: LoadedModel = {
     device,
     spec,
     sessions,
     weights,
     parameters: new Parameters(device, spec, lora, weights, initial),
-    cos: device.upload(rope.cos, rope.dims),
-    sin: device.upload(rope.sin, rope.dims),
+    rope: new RopeTables(device, config),
     contextLength,
   }
   const info: EngineInfo = {

@@ -49,8 +49,7 @@ export async function forward(
   const shared = {
     positions: device.host(arrays.positions, [batch, tokens]),
     bias: scope.keep(device.upload(arrays.bias, [batch, 1, tokens, tokens])),
-    cos: model.cos,
-    sin: model.sin,
+    ...model.rope.atLeast(Math.max(tokens, model.contextLength)),
   }
   const embedded = await device.run(await sessions.get('embed'), { table: weights.table, ids })
   const states = [scope.keep(embedded.x as DeviceTensor)]

@@ -3,8 +3,9 @@
 import type { ArtifactSpec } from '../artifacts/spec'
 import type { Device, DeviceTensor } from './device'
 import type { Parameters } from './parameters'
+import type { ModelConfig } from '../model/config'
 import type { Sessions } from './sessions'
-import type { DeviceWeights } from './weights'
+import { type DeviceWeights, ropeTables } from './weights'
 
 export interface LoadedModel {
   device: Device
@@ -12,10 +13,29 @@ export interface LoadedModel {
   sessions: Sessions
   weights: DeviceWeights
   parameters: Parameters
-  cos: DeviceTensor
-  sin: DeviceTensor
+  rope: RopeTables
   /** Tokens that the rotary tables and the KV cache reach. */
   contextLength: number
+}
+
+/** Rotary tables [rows, head_dim / 2] on the device, made again when a packed row is longer than them. */
+export class RopeTables {
+  private held: { rows: number; cos: DeviceTensor; sin: DeviceTensor } | null = null
+
+  constructor(
+    private readonly device: Device,
+    private readonly config: ModelConfig,
+  ) {}
+
+  /** Tables of at least `rows` rows: onnxruntime wants as many as a row has tokens, whatever their positions are. */
+  atLeast(rows: number): { cos: DeviceTensor; sin: DeviceTensor } {
+    if (!this.held || this.held.rows < rows) {
+      this.device.free(this.held?.cos, this.held?.sin)
+      const { cos, sin, dims } = ropeTables(this.config, Math.ceil(rows / 256) * 256)
+      this.held = { rows: dims[0], cos: this.device.upload(cos, dims), sin: this.device.upload(sin, dims) }
+    }
+    return { cos: this.held.cos, sin: this.held.sin }
+  }
 }
 
 /** int64 input from numbers. */

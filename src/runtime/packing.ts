@@ -1,7 +1,7 @@
 /**
- * Sequences → rows → micro-batches. Completions of one prompt may share a row behind a single copy of it: a row is
- * [shared prompt | branch | branch | …], and the attention bias lets a branch see the prompt and itself only. Results do
- * not depend on how it is cut; time and memory do.
+ * Sequences → rows → micro-batches. Consecutive sequences that begin alike (a group's prompt, the system prompt of a
+ * step) may share a row behind a single copy of the beginning: a row is [shared | branch | branch | …], and the attention
+ * bias lets a branch see the shared part and itself only. Results do not depend on how it is cut; time and memory do.
  */
 
 import type { TrainSequence } from '../core/engine'
@@ -47,39 +47,62 @@ function computedLength(sequence: TrainSequence): number {
   return sequence.mask.lastIndexOf(1)
 }
 
-/** Consecutive sequences with one prompt, by index. Those without trained tokens are left out. */
-function promptGroups(batch: readonly TrainSequence[]): number[][] {
-  const groups: number[][] = []
-  let previous: TrainSequence | null = null
-  batch.forEach((sequence, i) => {
-    if (computedLength(sequence) < 1) return
-    const n = sequence.promptLength ?? 0
-    const first = previous
-    const same = first !== null && n > 1 && first.promptLength === n && sequence.ids.slice(0, n).every((id, k) => id === first.ids[k])
-    const firstTrained = sequence.mask.indexOf(1)
-    const last = groups[groups.length - 1]
-    if (same && last && firstTrained >= n) last.push(i)
-    else groups.push([i])
-    previous = firstTrained >= n ? sequence : null
-  })
-  return groups
+/** Shorter common beginnings are not worth a branch. */
+const MIN_SHARED = 8
+
+interface Member {
+  index: number
+  sequence: TrainSequence
+  length: number
+  /** Leading tokens that it may share: its first trained token's predictor stays its own. */
+  shareable: number
+  /** Leading tokens equal to those of the member before it. */
+  common: number
 }
 
-/** A row of several sequences behind their shared prompt; the prompt's last token starts each branch, so heads never share a position. */
-function packRow(batch: readonly TrainSequence[], indices: readonly number[]): Row {
-  const first = batch[indices[0] as number] as TrainSequence
-  const shared = indices.length > 1 ? (first.promptLength ?? 1) - 1 : 0
+/** Runs of consecutive sequences that begin alike. Those without trained tokens are left out. */
+function runsOf(batch: readonly TrainSequence[]): Member[][] {
+  const runs: Member[][] = []
+  batch.forEach((sequence, index) => {
+    const length = computedLength(sequence)
+    if (length < 1) return
+    const run = runs[runs.length - 1]
+    const before = run?.[run.length - 1]
+    const shareable = sequence.mask.indexOf(1) - 1
+    let common = 0
+    if (before) {
+      const most = Math.min(shareable, before.shareable)
+      while (common < most && sequence.ids[common] === before.sequence.ids[common]) common++
+    }
+    const member = { index, sequence, length, shareable, common }
+    if (run && common >= MIN_SHARED) run.push(member)
+    else runs.push([member])
+  })
+  return runs
+}
+
+/** Tokens that all members of a row share. */
+function sharedBy(members: readonly Member[]): number {
+  return members.length === 1 ? 0 : Math.min(...members.map((member, i) => (i === 0 ? member.shareable : Math.min(member.shareable, member.common))))
+}
+
+function rowLength(members: readonly Member[]): number {
+  const shared = sharedBy(members)
+  return members.reduce((sum, member) => sum + member.length - shared, shared)
+}
+
+/** One row: the shared beginning, then each member's rest as a branch. */
+function packRow(members: readonly Member[]): Row {
+  const shared = sharedBy(members)
   const row: Row = { ids: [], positions: [], branches: [], heads: [] }
   const push = (id: number, position: number, branch: number): void => {
     row.ids.push(id)
     row.positions.push(position)
     row.branches.push(branch)
   }
-  for (let t = 0; t < shared; t++) push(first.ids[t] as number, t, 0)
-  indices.forEach((index, k) => {
-    const sequence = batch[index] as TrainSequence
-    const end = computedLength(sequence)
-    for (let t = shared; t < end; t++) {
+  for (let t = 0; t < shared; t++) push(members[0]?.sequence.ids[t] as number, t, 0)
+  members.forEach(({ index, sequence, length }, k) => {
+    for (let t = shared; t < length; t++) {
       if (sequence.mask[t + 1] === 1) {
         row.heads.push({ sequence: index, token: t + 1, at: row.ids.length, target: sequence.ids[t + 1] as number })
       }
@@ -89,23 +112,22 @@ function packRow(batch: readonly TrainSequence[], indices: readonly number[]): R
   return row
 }
 
-/** Splits a prompt's sequences over the number of rows that costs least. */
-function rowsOf(batch: readonly TrainSequence[], group: readonly number[], cost: (tokens: number) => number): Row[] {
-  let best: Row[] = []
+/** Cuts a run into rows of as many members as cost least. */
+function rowsOf(run: readonly Member[], cost: (tokens: number) => number): Row[] {
+  const cut = (per: number): Member[][] => Array.from({ length: Math.ceil(run.length / per) }, (_, i) => run.slice(i * per, (i + 1) * per))
+  let best: Member[][] = []
   let bestCost = Infinity
-  for (let per = 1; per <= group.length; per++) {
-    if (per > 1 && Math.ceil(group.length / per) === Math.ceil(group.length / (per - 1))) continue
-    const rows: Row[] = []
-    for (let i = 0; i < group.length; i += per) rows.push(packRow(batch, group.slice(i, i + per)))
-    const total = rows.reduce((sum, row) => sum + cost(row.ids.length), 0)
+  for (let per = 1; per <= run.length; per++) {
+    const rows = cut(per)
+    const total = rows.reduce((sum, row) => sum + cost(rowLength(row)), 0)
     if (total < bestCost) [best, bestCost] = [rows, total]
   }
-  return best
+  return best.map(packRow)
 }
 
 /** The whole plan, in the order of the batch. Same input, same plan. */
 export function packBatch(batch: readonly TrainSequence[], options: PackingOptions): MicroBatch[] {
-  const rows = promptGroups(batch).flatMap((group) => rowsOf(batch, group, options.cost))
+  const rows = runsOf(batch).flatMap((run) => rowsOf(run, options.cost))
   const out: MicroBatch[] = []
   const padded = (row: Row): number => Math.ceil(row.ids.length / options.multiple) * options.multiple
   for (let start = 0; start < rows.length; ) {

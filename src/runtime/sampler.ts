@@ -148,8 +148,8 @@ export class EngineSampler implements Sampler {
 
   /** Weights and tables of the decode graphs; the session leaves out what is baked in. */
   private constants(): Record<string, DeviceTensor> {
-    const { weights, parameters, cos, sin, spec } = this.model
-    const out: Record<string, DeviceTensor> = { cos, sin }
+    const { weights, parameters, rope, spec } = this.model
+    const out: Record<string, DeviceTensor> = { ...rope.atLeast(this.contextLength) }
     for (let layer = 0; layer < spec.config.num_hidden_layers; layer++) {
       for (const [name, tensor] of Object.entries({ ...weights.blocks[layer], ...parameters.layerInputs(layer) })) out[`layers.${layer}.${name}`] = tensor
     }
