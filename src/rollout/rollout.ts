@@ -50,6 +50,7 @@ class Rollout {
   private readonly runs: Run[]
   private readonly messages: ChatMessage[]
   private readonly basePrompt: AuthoredTokens
+  private readonly prompts = new Map<string, AuthoredTokens>()
   private readonly pool: SlotPool
   private readonly gate: SessionGate
   private readonly wake = new Wake()
@@ -148,7 +149,7 @@ class Rollout {
 
   /** The environment has answered to reset: the prompt is known, or the episode is lost. */
   private openEpisode(run: Run): void {
-    const { chat, environment, sampler } = this.request
+    const { sampler } = this.request
     const begun = run.begun
     if (begun?.kind !== 'begun') {
       this.start(run, this.basePrompt, '', undefined)
@@ -157,7 +158,7 @@ class Rollout {
     }
     run.session = begun.session
     const { text, scene } = begun.observation
-    const prompt = text === '' ? this.basePrompt : chat.prompt(this.messages, environment.tools, text)
+    const prompt = this.promptWith(text)
     if (prompt.ids.length >= sampler.contextLength) {
       this.start(run, this.basePrompt, '', scene)
       this.finish(run, 'env_error', `${this.tooLong(prompt.ids.length)} Most of it is what the environment said after reset.`)
@@ -167,17 +168,27 @@ class Rollout {
     run.phase = 'ready'
   }
 
-  private start(run: Run, prompt: AuthoredTokens, environmentText: string, scene: unknown): void {
+  /** The prompt with what reset said; a group's members mostly read the same. */
+  private promptWith(text: string): AuthoredTokens {
+    const { chat, environment } = this.request
+    const prompt = this.prompts.get(text) ?? chat.prompt(this.messages, environment.tools, text)
+    this.prompts.set(text, prompt)
+    return prompt
+  }
+
+  private start(run: Run, prompt: AuthoredTokens, environmentText: string, scene: unknown): Episode {
     const { step, chat, onEvent } = this.request
     const seed = this.seedOf(run)
     const { index, group } = run
     const messages = this.messages.map((message) => ({ ...message }))
     const last = messages.at(-1)
     if (last) last.content += environmentText
-    run.episode = startEpisode({ step, index, group, seed }, prompt, messages, scene)
+    const episode = startEpisode({ step, index, group, seed }, prompt, messages, scene)
+    run.episode = episode
     run.turnStart = prompt.ids.length
-    const shown = appendedTokens(run.episode, chat, 0)
+    const shown = appendedTokens(episode, chat, 0)
     onEvent({ type: 'episode-started', step, index, group, seed, prompt: shown, ...(scene === undefined ? {} : { scene }) })
+    return episode
   }
 
   /** Gives free slots to the first episodes that are ready. */
@@ -288,8 +299,7 @@ class Rollout {
 
   private finish(run: Run, exit: ExitReason, error: string | null = null): void {
     const { environment, step, chat, onEvent } = this.request
-    if (run.episode === null) this.start(run, this.basePrompt, '', undefined)
-    const episode = run.episode as unknown as Episode
+    const episode = run.episode ?? this.start(run, this.basePrompt, '', undefined)
     if (exit === 'stopped' && run.phase === 'sampling' && episode.ids.length > run.turnStart) {
       recordTurn(episode, chat, run.turnStart, null, null)
     }
