@@ -1,6 +1,7 @@
 /** Trained tensors on the device: one flat vector for the optimizer, and the single tensors that the graphs read. */
 
 import { trainedBlockTensors } from '../artifacts/blocks'
+import { CHUNK } from '../artifacts/optimizer'
 import type { ArtifactSpec } from '../artifacts/spec'
 import type { LoraConfig } from '../core/config'
 import type { NamedTensor } from '../core/engine'
@@ -54,7 +55,10 @@ export function freshLora(layout: readonly Entry[], seed: number): Float32Array 
 
 export class Parameters {
   readonly layout: Entry[]
+  /** Trained numbers, without the padding. */
   readonly total: number
+  /** Elements of the flat vectors: total, padded to whole chunks. */
+  private readonly padded: number
   readonly flat: Cell
   readonly m: Cell
   readonly v: Cell
@@ -72,12 +76,14 @@ export class Parameters {
   ) {
     this.layout = layoutOf(spec)
     this.total = this.layout.reduce((n, entry) => n + entry.size, 0)
-    const zeros = (): Cell => ({ value: device.zeros([this.total]) })
-    this.flat = { value: device.upload(initial, [this.total]) }
+    this.padded = Math.ceil(this.total / CHUNK) * CHUNK
+    const zeros = (): Cell => ({ value: device.zeros([this.padded]) })
+    this.flat = zeros()
+    device.write(this.flat.value, 0, initial)
     this.m = zeros()
     this.v = zeros()
     this.sum = zeros()
-    this.part = device.zeros([this.total])
+    this.part = device.zeros([this.padded])
     // In full-parameter training the base tensors themselves are the trained ones.
     this.tensors = this.layout.map(({ name, dims }) => (lora ? device.zeros(dims) : (weights.byName.get(name) as DeviceTensor)))
     this.distribute()
@@ -107,7 +113,7 @@ export class Parameters {
   }
 
   zeroGradients(): void {
-    this.device.write(this.sum.value, 0, new Float32Array(this.total))
+    this.device.write(this.sum.value, 0, new Float32Array(this.padded))
   }
 
   async exportTensors(): Promise<NamedTensor[]> {

@@ -67,7 +67,7 @@ export class EngineTrainer implements Trainer {
   async optimizerStep(params: OptimizerParams): Promise<{ grad_norm: number }> {
     const { device, parameters, sessions } = this.model
     const squares = await device.run(await sessions.get('grad_norm'), { grad: parameters.sum.value })
-    const grad_norm = Math.sqrt(hostFloats(squares.sum_of_squares)[0] ?? NaN)
+    const grad_norm = Math.sqrt(hostFloats(squares.sums_of_squares).reduce((sum, x) => sum + x, 0))
     device.free(...Object.values(squares))
     if (!Number.isFinite(grad_norm)) {
       parameters.zeroGradients()
