@@ -1,6 +1,6 @@
 /** The stores as React sees them: one context, one hook per store. Selectors must return stable references. */
 
-import { createContext, type ReactNode, useContext } from 'react'
+import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { useStore } from 'zustand'
 import type { Controller } from './controller'
 import type { RunStore } from './run-store'
@@ -49,6 +49,16 @@ export function useTokens(): TokenLog {
 export function useSelectedStep(): StepView | null {
   const selected = useSelection((s) => s.step)
   return useRun((view) => findStep(view, selected))
+}
+
+/** An empty step in the shape of the settings: what the first step will fill. */
+export function usePlannedStep(): StepView {
+  const { num_generations, prompts_per_step } = useSetup((s) => s.config.grpo)
+  const episodeCount = num_generations * prompts_per_step
+  return useMemo(
+    () => ({ step: 0, groupCount: prompts_per_step, episodeCount, episodes: [], groups: null, training: null, finished: false }),
+    [prompts_per_step, episodeCount],
+  )
 }
 
 /** The episode that is looked at; null while it has not begun. */

@@ -1,11 +1,13 @@
 /** Which of TRL's metrics the page shows, what they mean, and how their numbers are written. */
 
 import type { StepSummary } from '../store/view'
-import { NONE, count, duration, number, percent, signed } from './format'
+import { NONE, count, duration, number, percent, plain, signed } from './format'
 
 export interface MetricRow {
   /** TRL's name, or ours where TRL has none. */
   name: string
+  /** Where the name is too long for its column. */
+  label?: string
   help: string
   value: (step: StepSummary) => number | null
   write: (value: number | null) => string
@@ -29,7 +31,7 @@ const seconds = (value: number | null) => (value === null ? NONE : duration(valu
 export const UPDATE_ROWS: readonly MetricRow[] = [
   metric('loss', 'The value that was minimised. Near 0 by construction with one update per batch: watch the reward, not the loss.', (v) => signed(v)),
   metric('grad_norm', 'Length of the gradient before clipping.', plainNumber),
-  metric('learning_rate', 'The rate of this optimizer step.', plainNumber),
+  metric('learning_rate', 'The rate of this optimizer step.', (v) => (v === null ? NONE : plain(Number(v.toPrecision(3))))),
   metric('entropy', 'How undecided the model is, on average over its tokens.', nats),
   metric('kl', 'Distance from the reference policy, token mean (k3).', nats, { optional: true }),
   metric('clip_ratio/low_mean', 'Share of tokens held back by epsilon from below.', percent),
@@ -38,6 +40,7 @@ export const UPDATE_ROWS: readonly MetricRow[] = [
     'sampling/sampling_logp_difference/mean',
     'Absolute difference between the log-probs of the sampler and of the trainer: should be rounding noise.',
     nats,
+    { label: 'sampling_logp_difference' },
   ),
   metric('num_tokens', 'Prompt and model tokens so far; tool results are not counted.', tokens),
   { name: 'sampling', help: 'Time in which the episodes were played.', value: (s) => s.seconds.sampling, write: seconds },

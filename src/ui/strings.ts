@@ -86,7 +86,8 @@ export const S = {
     lead: "Each reward minus the group's mean, over its standard deviation.",
     empty: 'Rewards appear when every episode of the step has ended.',
     mean: 'mean',
-    std: 'standard deviation',
+    std: 'std',
+    stdLong: 'standard deviation of the rewards of the group (ddof 1)',
     noSignal: 'no signal',
     noSignalWhy: 'All rewards of this group are equal, so every advantage is 0 and the group teaches nothing.',
     noneScorable: 'No episode of this group could be scored, so it teaches nothing.',
@@ -147,7 +148,7 @@ export const S = {
     summary: (name: string, first: string, last: string, steps: number) =>
       `${name} over ${steps} steps: first ${first}, last ${last}.`,
   },
-  notices: { title: 'Notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}` },
+  notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}` },
   crash: {
     title: 'A part of the page failed to draw.',
     advice: 'The run itself goes on in its worker. Try to draw it again; if that fails, reload the page.',

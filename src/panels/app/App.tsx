@@ -9,7 +9,7 @@ import { S } from '../../ui/strings'
 import { Bar } from '../bar/Bar'
 import { CurvesPanel } from '../curves/CurvesPanel'
 import { GroupPanel } from '../group/GroupPanel'
-import { Notices } from '../notices/Notices'
+import { Alerts } from '../notices/Notices'
 import { RewardsPanel } from '../rewards/RewardsPanel'
 import { TaskPanel } from '../task/TaskPanel'
 import { TrajectoryPanel } from '../trajectory/TrajectoryPanel'
@@ -21,7 +21,7 @@ export function App({ stores }: { stores: Stores }) {
     <ErrorBoundary>
       <StoresProvider stores={stores}>
         <Bar />
-        <Notices />
+        <Alerts />
         <main className="page" id="loop">
           <LoopNav loop={loop} />
           <div className="loop" ref={loop}>

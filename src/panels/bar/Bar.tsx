@@ -4,6 +4,7 @@ import { hasChanges } from '../../store/setup-store'
 import { useRun, useSetup, useStores } from '../../store/hooks'
 import { isActive } from '../../store/view'
 import { S } from '../../ui/strings'
+import { NoticesButton } from '../notices/Notices'
 import { Badge } from './Badge'
 import { IconPause, IconPlay, IconReset, IconStep } from './icons'
 import { CopyLink, ThemeSwitch } from './PageButtons'
@@ -16,6 +17,9 @@ export function Bar() {
       <Controls />
       <StateLine />
       <Badge />
+      <div className="bar-notices">
+        <NoticesButton />
+      </div>
       <div className="bar-end">
         <CopyLink />
         <ThemeSwitch />

@@ -31,9 +31,9 @@ export default memo(function Chart({ name, points, domain, marked, onPick }: Cha
       >
         <CartesianGrid stroke="var(--rule)" vertical={false} strokeWidth={0.5} />
         <XAxis dataKey="step" type="number" domain={['dataMin', 'dataMax']} allowDecimals={false} {...AXIS} minTickGap={24} height={20} />
-        <YAxis width={46} domain={domain ?? ['auto', 'auto']} tickFormatter={shortTick} {...AXIS} axisLine={false} tickCount={4} />
+        <YAxis width={46} domain={domain ?? ['auto', 'auto']} tickFormatter={shortTick} {...AXIS} axisLine={false} tickCount={5} />
         {name === 'reward' && (
-          <Area dataKey="range" type="linear" stroke="none" fill="var(--accent)" fillOpacity={0.14} isAnimationActive={false} connectNulls={false} />
+          <Area dataKey="range" type="linear" stroke="none" fill="var(--accent)" fillOpacity={0.14} dot={false} activeDot={false} isAnimationActive={false} connectNulls={false} />
         )}
         <Line
           dataKey="value"

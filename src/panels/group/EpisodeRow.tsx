@@ -13,7 +13,7 @@ interface EpisodeRowProps {
   index: number
   /** Place in the group, from 1. */
   place: number
-  /** Tokens after the prompt of the longest episode of the group: the width of the strips. */
+  /** Tokens after the prompt of the longest episode in memory: the width of the strips. */
   longest: number
   /** Largest advantage of the step in size. */
   bound: number

@@ -1,7 +1,7 @@
 /** Column 2: the episodes of one group, side by side. */
 
-import { useRun, useSelectedStep, useSelection, useStores } from '../../store/hooks'
-import type { StepView } from '../../store/view'
+import { usePlannedStep, useRun, useSelectedStep, useSelection, useStores } from '../../store/hooks'
+import type { RunView, StepView } from '../../store/view'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { EpisodeRow } from './EpisodeRow'
@@ -32,8 +32,14 @@ export function GroupPanel() {
 
 function Nothing() {
   const selected = useSelection((s) => s.step)
-  const began = useRun((view) => view.steps.length > 0)
-  return <p className="empty">{selected !== null && began ? S.group.gone(selected) : S.group.empty}</p>
+  const planned = usePlannedStep()
+  if (selected !== null) return <p className="empty">{S.group.gone(selected)}</p>
+  return (
+    <>
+      <Episodes step={planned} index={0} />
+      <p className="note">{S.group.empty}</p>
+    </>
+  )
 }
 
 /** Says so when an older step than the newest is in view. */
@@ -53,7 +59,7 @@ function OldStep() {
 
 function Episodes({ step, index }: { step: StepView; index: number }) {
   const { episodes, firstIndex } = groupOf(step, index)
-  const longest = Math.max(1, ...episodes.map((e) => (e ? e.length - e.promptLength : 0)))
+  const longest = useRun(longestKept)
   const bound = Math.max(0, ...step.episodes.map((e) => Math.abs(e.advantage ?? 0)))
   const seed = episodes.find((e) => e !== null)?.seed
   return (
@@ -69,6 +75,11 @@ function Episodes({ step, index }: { step: StepView; index: number }) {
       </p>
     </>
   )
+}
+
+/** Tokens after the prompt of the longest kept episode: against the last steps too, so that growing strips do not rescale. */
+function longestKept(view: RunView): number {
+  return Math.max(1, ...view.steps.flatMap((step) => step.episodes.map((e) => e.length - e.promptLength)))
 }
 
 /** What the three textures mean. */

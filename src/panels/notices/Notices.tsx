@@ -1,15 +1,15 @@
-/** What a person should know but need not act on at once, and the one error that stops a run. */
+/** What went wrong, above the loop; and what a person should know but need not act on, behind a button in the bar. */
 
 import { useRun, useSetup } from '../../store/hooks'
+import { plural } from '../../ui/format'
 import { S } from '../../ui/strings'
 
-export function Notices() {
+export function Alerts() {
   const run = useRun((view) => view.run)
-  const notices = useRun((view) => view.notices)
   const problems = useSetup((setup) => setup.problems)
-  if (run.state !== 'failed' && notices.length === 0 && problems.length === 0) return null
+  if (run.state !== 'failed' && problems.length === 0) return null
   return (
-    <div className="notices" data-testid="notices">
+    <div className="alerts">
       {run.state === 'failed' && (
         <p className="notice failure" role="alert" data-testid="failure">
           <strong>{run.error}</strong> {run.advice}
@@ -20,16 +20,28 @@ export function Notices() {
           {text}
         </p>
       ))}
-      {notices.length > 0 && (
-        <ul aria-label={S.notices.title}>
-          {notices.toReversed().map((notice) => (
-            <li key={notice.id} className={`notice ${notice.level}`}>
-              <span className="notice-level">{S.notices[notice.level]}</span> {notice.text}
-              {notice.count > 1 && <span className="notice-count"> {S.notices.times(notice.count)}</span>}
-            </li>
-          ))}
-        </ul>
-      )}
     </div>
+  )
+}
+
+/** The button that says how many notices there are; nothing on the page moves when one arrives. */
+export function NoticesButton() {
+  const notices = useRun((view) => view.notices)
+  if (notices.length === 0) return null
+  const warned = notices.some((n) => n.level === 'warning')
+  return (
+    <>
+      <button type="button" className={warned ? 'button quiet notices-button warning' : 'button quiet notices-button'} popoverTarget="notices">
+        {plural(notices.length, S.notices.one, S.notices.many)}
+      </button>
+      <ul id="notices" popover="auto" className="notices" aria-label={S.notices.title} data-testid="notices">
+        {notices.toReversed().map((notice) => (
+          <li key={notice.id} className={`notice ${notice.level}`}>
+            <span className="notice-level">{S.notices[notice.level]}</span> {notice.text}
+            {notice.count > 1 && <span className="notice-count"> {S.notices.times(notice.count)}</span>}
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }

@@ -1,6 +1,6 @@
 /** Column 3: each episode's reward as a bar, the group's mean and spread, and the advantage that follows. */
 
-import { useSelectedStep, useSelection, useStores } from '../../store/hooks'
+import { usePlannedStep, useSelectedStep, useSelection, useStores } from '../../store/hooks'
 import type { EpisodeView, StepView } from '../../store/view'
 import { scaleColor, signMark } from '../../ui/colors'
 import { NONE, number, signed } from '../../ui/format'
@@ -11,23 +11,13 @@ import { type GroupView, groupOf, meanReward } from '../group/group-view'
 export function RewardsPanel() {
   const step = useSelectedStep()
   const index = useSelection((s) => s.episode)
-  const group = step ? groupOf(step, index) : null
-  const silent = group?.stats && !group.stats.signal
+  const gone = useSelection((s) => s.step !== null)
+  const planned = usePlannedStep()
+  const shown = step ?? (gone ? null : planned)
   return (
-    <Panel
-      id="rewards"
-      number={3}
-      title={S.rewards.title}
-      lead={S.rewards.lead}
-      aside={
-        silent && (
-          <span className="no-signal" data-testid="no-signal">
-            {S.rewards.noSignal}
-          </span>
-        )
-      }
-    >
-      {step && group ? <Rewards step={step} group={group} /> : <p className="empty">{S.rewards.empty}</p>}
+    <Panel id="rewards" number={3} title={S.rewards.title} lead={S.rewards.lead}>
+      {shown && <Rewards step={shown} group={groupOf(shown, index)} />}
+      {!step && <p className="note">{S.rewards.empty}</p>}
     </Panel>
   )
 }
@@ -68,13 +58,18 @@ function Rewards({ step, group }: { step: StepView; group: GroupView }) {
           </div>
           <div>
             <dt>
-              <span className="key-std" /> {S.rewards.std}
+              <span className="key-std" /> <abbr title={S.rewards.stdLong}>{S.rewards.std}</abbr>
             </dt>
             <dd>{number(stats?.std)}</dd>
           </div>
         </dl>
+        {stats && !stats.signal && (
+          <span className="no-signal" data-testid="no-signal">
+            {S.rewards.noSignal}
+          </span>
+        )}
       </div>
-      {stats && !stats.signal && <p className="note why-silent">{stats.mean === null ? S.rewards.noneScorable : S.rewards.noSignalWhy}</p>}
+      {stats && !stats.signal && <p className="note">{stats.mean === null ? S.rewards.noneScorable : S.rewards.noSignalWhy}</p>}
       {stats && stats.unscorable > 0 && <p className="note">{S.rewards.unscorable(stats.unscorable)}</p>}
     </>
   )
@@ -99,15 +94,16 @@ function RewardRow({ episode, index, place, axis, mean, std, bound }: RewardRowP
     <li className={selected ? 'row selected' : 'row'} onClick={() => selection.setState({ episode: index, token: null })}>
       <span className="sr-only">{S.group.episode(place)}:</span>
       <span className={unscorable ? 'bar-track unscorable' : 'bar-track'}>
+        {unscorable && S.group.unscorable}
         {reward !== null && <Bar axis={axis} reward={reward} />}
-        {mean !== null && std !== null && std > 0 && (
+        {!unscorable && mean !== null && std !== null && std > 0 && (
           <span className="std-band" style={{ left: `${axis.at(mean - std)}%`, width: `${axis.at(mean + std) - axis.at(mean - std)}%` }} />
         )}
-        {mean !== null && <span className="mean-tick" style={{ left: `${axis.at(mean)}%` }} />}
+        {!unscorable && mean !== null && <span className="mean-tick" style={{ left: `${axis.at(mean)}%` }} />}
       </span>
       <span className="reward-value">
         <span className="sr-only">{S.rewards.reward} </span>
-        {unscorable ? S.group.unscorable : number(reward)}
+        {number(reward)}
       </span>
       <Advantage value={episode?.advantage ?? null} bound={bound} />
     </li>

@@ -23,21 +23,22 @@ export function UpdatePanel() {
       aside={summary && <span className="note">{S.update.step(summary.step)}</span>}
     >
       {training && <progress className="training" aria-label="Training" max={Math.max(1, training.total)} value={training.done} />}
-      {summary ? <Rows summary={summary} /> : <p className="empty">{S.update.empty}</p>}
+      <Rows summary={summary} />
+      {!summary && <p className="note">{S.update.empty}</p>}
     </Panel>
   )
 }
 
-function Rows({ summary }: { summary: StepSummary }) {
+function Rows({ summary }: { summary: StepSummary | null }) {
   return (
     <dl className="metrics" data-testid="metrics">
       {UPDATE_ROWS.map((row) => {
-        const value = row.value(summary)
+        const value = summary && row.value(summary)
         if (row.optional && value === null) return null
         return (
           <div key={row.name} data-metric={row.name}>
             <dt>
-              <span className="metric-name">{row.name}</span>
+              <span className="metric-name">{row.label ?? row.name}</span>
               <Help of={row.name} text={row.help} />
             </dt>
             <dd>{row.write(value)}</dd>
