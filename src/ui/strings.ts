@@ -61,7 +61,7 @@ export const S = {
     title: 'Group of episodes',
     short: 'Group',
     lead: 'The same prompt and the same seed, played several times.',
-    empty: 'Press Step: the model plays one group of episodes and each appears here, token by token.',
+    empty: 'Press Step: the model plays these episodes, and each grows here as it is written.',
     picker: 'Group',
     of: (n: number) => `of ${n}`,
     previous: 'Previous group',
@@ -107,7 +107,7 @@ export const S = {
   trajectory: {
     title: 'Trajectory',
     lead: 'The selected episode. Hatched tokens are masked: the loss does not see them.',
-    empty: 'Select an episode to read it token by token.',
+    empty: 'The selected episode appears here, token by token, while it is played.',
     showPrompt: (n: number) => `Show the ${n} prompt tokens`,
     hidePrompt: (n: number) => `Hide the ${n} prompt tokens`,
     colour: 'Colour by',

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { createStores } from './create'
+import { hasChanges } from './setup-store'
+import { engineMessages, scriptedPort, stepMessages } from './testing/script'
+
+/** Draws at once. */
+const clock = { now: () => 0, schedule: (callback: () => void) => callback() }
+
+function page(hash = '') {
+  const port = scriptedPort()
+  const stores = createStores(port, hash, clock)
+  return { port, ...stores, types: () => port.sent.map((c) => c.type) }
+}
+
+describe('what the buttons do', () => {
+  it('loads the model at the start and trains only on a press', () => {
+    const { controller, types } = page('#v=1&env=catch&seed=7')
+    controller.start()
+    expect(types()).toEqual(['configure'])
+    controller.train()
+    expect(types()).toEqual(['configure', 'train'])
+  })
+
+  it('connects to a linked server only after consent', () => {
+    const { controller, port, types } = page('#v=1&env=ws://localhost:8000&seed=7')
+    controller.start()
+    expect(types()).toEqual([])
+    controller.consent()
+    expect(port.sent[0]).toMatchObject({ type: 'configure', config: { environment: { kind: 'openenv', url: 'ws://localhost:8000' } } })
+  })
+
+  it('takes changed settings over before the first step, then trains when ready', () => {
+    const { controller, port, types } = page()
+    controller.start()
+    port.say(...engineMessages())
+    controller.edit((c) => ({ ...c, grpo: { ...c.grpo, seed: 9 } }))
+    controller.step()
+    expect(types()).toEqual(['configure', 'configure'])
+    port.say({ type: 'state', state: { state: 'ready' } })
+    expect(types()).toEqual(['configure', 'configure', 'step'])
+  })
+
+  it('does not train when the new settings fail to load', () => {
+    const { controller, port, types } = page()
+    controller.start()
+    port.say(...engineMessages())
+    controller.edit((c) => ({ ...c, model: 'models/none' }))
+    controller.train()
+    port.say({ type: 'state', state: { state: 'failed', error: 'No such model.', advice: '', recoverable: true } })
+    port.say({ type: 'state', state: { state: 'ready' } })
+    expect(types()).toEqual(['configure', 'configure'])
+  })
+
+  it('leaves a run that has begun alone until Reset', () => {
+    const { controller, port, setup, types } = page()
+    controller.start()
+    port.say(...engineMessages(), ...stepMessages(1), { type: 'state', state: { state: 'paused', step: 1 } })
+    controller.edit((c) => ({ ...c, grpo: { ...c.grpo, learning_rate: 0.01 } }))
+    expect(hasChanges(setup.getState())).toBe(true)
+    controller.train()
+    expect(types()).toEqual(['configure', 'train'])
+    controller.reset()
+    expect(types()).toEqual(['configure', 'train', 'configure'])
+    expect(hasChanges(setup.getState())).toBe(false)
+    controller.reset()
+    expect(types().at(-1)).toBe('reset')
+  })
+
+  it('keeps the seed when the environment is changed', () => {
+    const { controller, port, setup } = page('#v=1&env=lane&seed=7')
+    controller.start()
+    port.say(...engineMessages())
+    controller.chooseEnvironment({ kind: 'builtin', name: 'catch' })
+    expect(setup.getState().config).toMatchObject({ environment: { name: 'catch' }, grpo: { seed: 7 } })
+    expect(port.sent.at(-1)?.type).toBe('configure')
+  })
+
+  it('pairs evaluations with their answers', async () => {
+    const { controller, port } = page()
+    const first = controller.evaluate(8)
+    const second = controller.evaluate(16)
+    port.say({ type: 'evaluation-failed', requestId: 2, error: 'The run is busy.' })
+    port.say({ type: 'evaluation', requestId: 1, result: { train: 0.5, heldOut: null, episodes: 8 } })
+    await expect(first).resolves.toEqual({ train: 0.5, heldOut: null, episodes: 8 })
+    await expect(second).rejects.toThrow('The run is busy.')
+  })
+
+  it('shows the newest step again after a reset', () => {
+    const { port, selection } = page()
+    selection.setState({ step: 3, token: 5 })
+    port.say({ type: 'cleared' })
+    expect(selection.getState()).toMatchObject({ step: null, token: null })
+  })
+})

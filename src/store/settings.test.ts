@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { readAddress } from './address'
+import { PRESET_NAMES, defaultConfig } from './presets'
+import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
+
+describe('settings table', () => {
+  it('reads back every value that a preset holds', () => {
+    for (const name of PRESET_NAMES) {
+      const config = defaultConfig({ kind: 'builtin', name })
+      for (const setting of ALL_SETTINGS) {
+        const value = getSetting(config, setting.key)
+        expect(readSetting(setting, writeSetting(value)), setting.key).toEqual({ ok: true, value })
+      }
+    }
+  })
+
+  it('changes one setting and leaves the config it was given alone', () => {
+    const config = defaultConfig()
+    const next = setSetting(config, 'r', 4)
+    expect([config.lora.r, next.lora.r]).toEqual([16, 4])
+    expect(next.grpo).toBe(config.grpo)
+  })
+
+  it('lets only some settings be off', () => {
+    const find = (key: string) => ALL_SETTINGS.find((s) => s.key === key) as (typeof ALL_SETTINGS)[number]
+    expect(readSetting(find('min_p'), '')).toEqual({ ok: true, value: null })
+    expect(readSetting(find('min_p'), 'off')).toEqual({ ok: true, value: null })
+    expect(readSetting(find('learning_rate'), '').ok).toBe(false)
+    expect(readSetting(find('learning_rate'), 'off').ok).toBe(false)
+  })
+
+  it('keeps LoRA targets in their own order and each once', () => {
+    expect(readTargets('v_proj, q_proj')).toEqual({ ok: true, value: ['q_proj', 'v_proj'] })
+    expect(readTargets('q_proj,q_proj')).toEqual({ ok: true, value: ['q_proj'] })
+  })
+})
+
+describe('address of a server', () => {
+  it.each(['ws://localhost:8000', 'wss://x.hf.space', 'http://127.0.0.1:8000/web', 'https://example.org', 'localhost:8000', '10.0.0.2:80', 'example.org'])(
+    'takes %s',
+    (text) => {
+      expect(readAddress(` ${text} `)).toEqual({ ok: true, value: text })
+    },
+  )
+  it.each(['', 'lane', 'ftp://x', 'javascript:alert(1)', 'ws://', 'http://a b', 'file:///etc/passwd'])('refuses "%s"', (text) => {
+    expect(readAddress(text).ok).toBe(false)
+  })
+})

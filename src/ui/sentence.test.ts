@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { reduce } from '../store/reduce'
+import { engineMessages, stepMessages } from '../store/testing/script'
+import { TokenLog } from '../store/token-log'
+import { EMPTY_RUN, type RunView } from '../store/view'
+import type { Message, RunState } from '../worker/protocol'
+import { describeEngine, describeRun, phaseOf } from './sentence'
+
+const small = { groups: 1, size: 8, skill: () => 1 }
+const state = (s: RunState): Message => ({ type: 'state', state: s })
+const running = state({ state: 'running', until: 'limit' })
+function after(messages: Message[], now = 0): RunView {
+  const tokens = new TokenLog()
+  return messages.reduce((v, m) => reduce(v, m, tokens, now), EMPTY_RUN)
+}
+function until(type: string, n: number): Message[] {
+  let seen = 0
+  const messages = stepMessages(12, small)
+  return messages.slice(0, messages.findIndex((m) => m.type === 'event' && m.event.type === type && ++seen === n) + 1)
+}
+
+describe('the sentence of state', () => {
+  it('names what is loading, in bytes where they are known', () => {
+    expect(describeRun(after(engineMessages().slice(0, 1)), 0)).toBe('Loading model.safetensors · 1.20 MB of 1.97 MB')
+    expect(describeRun(after([state({ state: 'loading', what: 'tokenizer', done: 0, total: null })]), 0)).toBe('Loading tokenizer')
+    expect(describeRun(EMPTY_RUN, 0)).toBe('Starting the engine')
+  })
+
+  it('counts finished episodes, the turn and the wait', () => {
+    const view = after([running, ...until('environment-waiting', 8)], 1000)
+    expect(describeRun(view, 1120)).toBe('Step 12 · sampling 0/8 · turn 1 · waiting for environment 120 ms')
+    expect(describeRun(after([running, ...until('tokens', 1)]), 0)).toBe('Step 12 · sampling 0/8 · turn 1')
+  })
+
+  it('goes from scoring to training to done', () => {
+    expect(describeRun(after([running, ...until('episode-finished', 8)]), 0)).toBe('Step 12 · scoring')
+    expect(describeRun(after([running, ...until('training', 3)]), 0)).toBe('Step 12 · training 6/8')
+    expect(describeRun(after([running, ...stepMessages(12, small)]), 0)).toBe('Step 12 · done')
+  })
+
+  it('says when it is pausing and paused, without a running clock', () => {
+    const waiting = until('environment-waiting', 8)
+    expect(describeRun(after([state({ state: 'pausing' }), ...until('tokens', 1)]), 0)).toBe('Step 12 · sampling 0/8 · turn 1 · pausing')
+    expect(describeRun(after([...waiting, state({ state: 'paused', step: 12 })]), 9999)).toBe('Step 12 · sampling 0/8 · turn 1 · paused')
+  })
+
+  it('says why it finished', () => {
+    expect(describeRun(after([state({ state: 'finished', step: 50, reason: 'step-limit' })]), 0)).toContain('max_steps')
+    expect(describeRun(after([state({ state: 'finished', step: 31, reason: 'target-reward' })]), 0)).toContain('target_reward reached at step 31')
+  })
+
+  it('changes phase with the phase, not with every token', () => {
+    expect(phaseOf(after([running, ...until('tokens', 1)]))).toBe(phaseOf(after([running, ...until('tokens', 9)])))
+    expect(phaseOf(after([running, ...until('training', 1)]))).not.toBe(phaseOf(after([running, ...until('tokens', 9)])))
+  })
+
+  it('names backend and threads', () => {
+    expect(describeEngine(after(engineMessages()))).toBe('WASM × 2')
+    expect(describeEngine(EMPTY_RUN)).toBeNull()
+  })
+})
