@@ -25,7 +25,11 @@ const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(
 export function divergingScale(values: readonly number[]): Scale {
   const finite = values.filter(Number.isFinite)
   const ends = finite.length > 0 ? [quantile(finite, 0.02), quantile(finite, 0.98)] : [0]
-  const bound = Math.max(...ends.map(Math.abs))
+  return symmetricScale(Math.max(...ends.map(Math.abs)))
+}
+
+/** Zero-centred with given ends. */
+export function symmetricScale(bound: number): Scale {
   return { kind: 'diverging', low: -bound, high: bound, at: (v) => (bound === 0 ? 0 : clamp(v / bound, -1, 1)) }
 }
 

@@ -3,7 +3,7 @@
 import { memo, type MouseEvent } from 'react'
 import { useSelection, useStores, useTokens } from '../../store/hooks'
 import type { EpisodeView } from '../../store/view'
-import { scaleColor } from '../../ui/colors'
+import { scaleColor, symmetricScale } from '../../ui/colors'
 import { S } from '../../ui/strings'
 import { outcomeOf } from './outcome'
 import { authorRuns } from './runs'
@@ -15,7 +15,7 @@ interface EpisodeRowProps {
   place: number
   /** Tokens after the prompt of the longest episode in memory: the width of the strips. */
   longest: number
-  /** Largest advantage of the step in size. */
+  /** End of the step's colour scale for advantages. */
   bound: number
 }
 
@@ -48,7 +48,7 @@ function Strip({ episode, longest, bound }: { episode: EpisodeView; longest: num
   const { promptLength, length, step, index, advantage } = episode
   const written = length - promptLength
   const runs = authorRuns(tokens.read(step, index), promptLength, length)
-  const tint = advantage === null || bound === 0 ? undefined : scaleColor('diverging', advantage / bound)
+  const tint = advantage === null || bound === 0 ? undefined : scaleColor('diverging', symmetricScale(bound).at(advantage))
 
   // A click takes the token under it; the keyboard's way to a token is the trajectory below.
   const pick = (event: MouseEvent<HTMLElement>) => {

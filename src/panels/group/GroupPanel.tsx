@@ -4,6 +4,7 @@ import { usePlannedStep, useRun, useSelectedStep, useSelection, useStores } from
 import type { RunView, StepView } from '../../store/view'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
+import { advantageBound } from '../rewards/advantage-scale'
 import { EpisodeRow } from './EpisodeRow'
 import { GroupPicker } from './GroupPicker'
 import { groupOf } from './group-view'
@@ -60,7 +61,7 @@ function OldStep() {
 function Episodes({ step, index }: { step: StepView; index: number }) {
   const { episodes, firstIndex } = groupOf(step, index)
   const longest = useRun(longestKept)
-  const bound = Math.max(0, ...step.episodes.map((e) => Math.abs(e.advantage ?? 0)))
+  const bound = advantageBound(step)
   const seed = episodes.find((e) => e !== null)?.seed
   return (
     <>

@@ -2,10 +2,11 @@
 
 import { usePlannedStep, useSelectedStep, useSelection, useStores } from '../../store/hooks'
 import type { EpisodeView, StepView } from '../../store/view'
-import { scaleColor, signMark } from '../../ui/colors'
+import { scaleColor, signMark, symmetricScale } from '../../ui/colors'
 import { NONE, number, signed } from '../../ui/format'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
+import { advantageBound } from './advantage-scale'
 import { type GroupView, groupOf, meanReward } from '../group/group-view'
 
 export function RewardsPanel() {
@@ -38,7 +39,7 @@ function axisOf(step: StepView): Axis {
 
 function Rewards({ step, group }: { step: StepView; group: GroupView }) {
   const axis = axisOf(step)
-  const bound = Math.max(0, ...step.episodes.map((e) => Math.abs(e.advantage ?? 0)))
+  const bound = advantageBound(step)
   const mean = group.stats?.mean ?? meanReward(group.episodes)
   const stats = group.stats
   return (
@@ -121,7 +122,7 @@ function Bar({ axis, reward }: { axis: Axis; reward: number }) {
 export function Advantage({ value, bound }: { value: number | null; bound: number }) {
   if (value === null) return <span className="advantage">{NONE}</span>
   const meaning = value > 0 ? S.rewards.better : value < 0 ? S.rewards.worse : S.rewards.equal
-  const background = bound === 0 || value === 0 ? undefined : scaleColor('diverging', value / bound)
+  const background = bound === 0 || value === 0 ? undefined : scaleColor('diverging', symmetricScale(bound).at(value))
   return (
     <span className="advantage" style={{ background }} title={`${S.rewards.advantage} ${signed(value)}: ${meaning}`}>
       <span className="sr-only">{S.rewards.advantage} </span>

@@ -2,13 +2,13 @@
 
 import { type FocusEvent, type KeyboardEvent, type MouseEvent, useState } from 'react'
 import { useSelectedEpisode, useSelectedStep, useSelection, useStores, useTokens } from '../../store/hooks'
-import type { LoggedToken } from '../../store/token-log'
 import type { EpisodeView } from '../../store/view'
 import { number } from '../../ui/format'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { outcomeOf } from '../group/outcome'
 import { groupOf } from '../group/group-view'
+import { advantageBound } from '../rewards/advantage-scale'
 import { heatColor, heatScale, heatValue } from './heat'
 import { ColourBy, HeatLegend } from './Legend'
 import { type Segment, segmentsOf } from './segments'
@@ -39,7 +39,7 @@ function Trajectory({ episode }: { episode: EpisodeView }) {
   const [pointed, setPointed] = useState<number | null>(null)
   const [promptOpen, setPromptOpen] = useState(false)
 
-  const bound = Math.max(0, ...(step?.episodes ?? []).map((e) => Math.abs(e.advantage ?? 0)))
+  const bound = advantageBound(step)
   const scale = heatScale(tokens, heat, episode.advantage, bound)
   const segments = segmentsOf(tokens, episode.promptLength)
   const shown = pointed ?? selected
@@ -116,7 +116,7 @@ function Trajectory({ episode }: { episode: EpisodeView }) {
         </div>
         <HeatLegend scale={scale} />
       </div>
-      <TokenCard token={shown === null ? null : ((tokens[shown] as LoggedToken | undefined) ?? null)} position={shown ?? 0} episode={episode} />
+      <TokenCard token={shown === null ? null : (tokens[shown] ?? null)} position={shown ?? 0} episode={episode} />
     </div>
   )
 }

@@ -2,7 +2,7 @@
 
 import type { Heat } from '../../store/selection-store'
 import type { LoggedToken } from '../../store/token-log'
-import { divergingScale, type Scale, scaleColor, sequentialScale } from '../../ui/colors'
+import { divergingScale, type Scale, scaleColor, sequentialScale, symmetricScale } from '../../ui/colors'
 
 /** A token's value under a heat; null where it has none (masked tokens never have one). */
 export function heatValue(token: LoggedToken, heat: Heat, advantage: number | null): number | null {
@@ -21,7 +21,7 @@ export function heatValue(token: LoggedToken, heat: Heat, advantage: number | nu
   }
 }
 
-/** Scale over all tokens; null for 'author' and while no token has a value. `bound` = largest advantage of the step. */
+/** Scale over all tokens; null for 'author' and while no token has a value. `bound` ends the scale of advantages. */
 export function heatScale(tokens: readonly LoggedToken[], heat: Heat, advantage: number | null, bound: number): Scale | null {
   const values = tokens.flatMap((token) => heatValue(token, heat, advantage) ?? [])
   if (values.length === 0) return null
@@ -33,7 +33,7 @@ export function heatScale(tokens: readonly LoggedToken[], heat: Heat, advantage:
     case 'entropy':
       return sequentialScale(0, Math.max(...values))
     case 'advantage':
-      return divergingScale([-bound, bound])
+      return symmetricScale(bound)
     case 'logprob':
     case 'difference':
       return divergingScale(values)

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { reduce } from '../../store/reduce'
+import { stepMessages } from '../../store/testing/script'
+import { TokenLog } from '../../store/token-log'
+import { EMPTY_RUN } from '../../store/view'
+import { fixedDomain, seriesOf } from './series'
+
+const messages = [stepMessages(1), stepMessages(2)].flat()
+const { history } = messages.reduce((v, m) => reduce(v, m, new TokenLog(), 0), EMPTY_RUN)
+
+describe('curves', () => {
+  it('have a range only for the reward', () => {
+    expect(seriesOf(history, 'reward').map((p) => [p.step, p.range])).toEqual([[1, [0, 1]], [2, [0, 1]]])
+    expect(seriesOf(history, 'entropy').every((p) => p.range === null && (p.value ?? 0) > 0)).toBe(true)
+  })
+  it('leave a gap where nothing was measured', () => {
+    expect(seriesOf(history, 'kl').map((p) => p.value)).toEqual([null, null])
+  })
+  it('keep shares on the whole range', () => {
+    expect(fixedDomain('success')).toEqual([0, 1])
+    expect(fixedDomain('grad_norm')).toBeNull()
+  })
+})
