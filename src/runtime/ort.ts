@@ -21,14 +21,14 @@ async function importOrt(backend: Backend): Promise<OrtModule> {
       import('onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url') as Promise<{ default: string }>,
     ])
     ort.env.wasm.wasmPaths = { wasm: wasm.default }
-    return ort as unknown as OrtModule
+    return ort
   }
   const [ort, wasm] = await Promise.all([
     import('onnxruntime-web/wasm'),
     import('onnxruntime-web/ort-wasm-simd-threaded.wasm?url') as Promise<{ default: string }>,
   ])
   ort.env.wasm.wasmPaths = { wasm: wasm.default }
-  return ort as unknown as OrtModule
+  return ort
 }
 
 /** onnxruntime-web for a backend. threads counts for WASM and holds for the life of the page or process. */

@@ -9,6 +9,7 @@ import { type DeviceTensor, hostFloats } from './device'
 import { forward, type ForwardPass } from './forward'
 import { type LoadedModel, scalar, Scope } from './model'
 import { packBatch, type PackingOptions } from './packing'
+import { freshLora } from './parameters'
 
 export class EngineTrainer implements Trainer {
   version = 0
@@ -125,6 +126,16 @@ export class EngineTrainer implements Trainer {
     return Promise.resolve()
   }
 
+  /** Back to a fresh LoRA drawn from `seed`: version 0, no optimizer state, no reference. */
+  resetAdapter(seed: number): void {
+    const { parameters, device } = this.model
+    parameters.load(freshLora(parameters.layout, seed))
+    device.free(...(this.reference ?? []))
+    this.reference = null
+    this.optimizerSteps = 0
+    this.version = 0
+  }
+
   private adapterTensors(adapter: Adapter): DeviceTensor[] | undefined {
     if (adapter === 'current') return undefined
     if (!this.model.spec.lora) throw new PlaygroundError('engine', `There is no adapter '${adapter}' in full-parameter training.`, 'Train a LoRA to use a reference policy.')
@@ -148,8 +159,8 @@ export class EngineTrainer implements Trainer {
   private packing(): PackingOptions {
     const { config } = this.model.spec
     const perLayer = blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
-    // Attention's softmax and its two products, per pair of tokens, weighed by what they cost beside a large Gemm.
-    const perPair = 4 * config.num_attention_heads * (config.head_dim + 12)
+    // FLOPs of attention's two products per pair of tokens; measured, a row's time has the same shape.
+    const perPair = 4 * config.num_attention_heads * config.head_dim
     return {
       tokenBudget: this.microBatchTokens,
       multiple: this.model.device.backend === 'webgpu' ? 32 : 8,

@@ -39,7 +39,7 @@ export class WebGpuDevice implements Device {
         }),
       )
       if (!this.gpu) {
-        this.gpu = (await this.ort.env.webgpu.device) as GPUDevice
+        this.gpu = (await this.ort.env.webgpu.device)
         this.watch(this.gpu)
       }
       return { session, inputs: new Set(session.inputNames), outputs: session.outputNames, onHost }
@@ -77,7 +77,7 @@ export class WebGpuDevice implements Device {
   }
 
   write(to: DeviceTensor, offset: number, data: Float32Array): void {
-    this.device.queue.writeBuffer(this.buffer(to), offset * 4, data as Float32Array<ArrayBuffer>)
+    this.device.queue.writeBuffer(this.buffer(to), offset * 4, data)
   }
 
   async read(tensor: DeviceTensor): Promise<Float32Array> {
@@ -149,7 +149,7 @@ export class WebGpuDevice implements Device {
   }
 
   private buffer(tensor: DeviceTensor): GPUBuffer {
-    return this.owned.get(tensor.tensor) ?? (tensor.tensor.gpuBuffer as unknown as GPUBuffer)
+    return this.owned.get(tensor.tensor) ?? (tensor.tensor.gpuBuffer)
   }
 
   private watch(gpu: GPUDevice): void {
@@ -161,7 +161,7 @@ export class WebGpuDevice implements Device {
       )
     })
     gpu.addEventListener('uncapturederror', (event) => {
-      const { error } = event as GPUUncapturedErrorEvent
+      const { error } = event
       const memory = /memory|OutOfMemory/i.test(error.constructor.name + error.message)
       this.failure ??= memory
         ? new PlaygroundError('memory', 'The GPU refused an allocation.', 'Lower num_generations, prompts_per_step or max_completion_length.')

@@ -37,6 +37,8 @@ export interface GrpoTrainerOptions {
    * is the classic mistake that the mask prevents.
    */
   maskEnvironment?: boolean
+  /** Goes on after so many finished steps and counted tokens (an engine that was made again keeps the run's numbers). */
+  resume?: { step: number; num_tokens: number }
   /** Seconds from any origin; tests replace the clock. */
   now?: () => number
   /** Tests replace the pause between attempts during an outage. */
@@ -50,13 +52,16 @@ export interface GrpoTrainerOptions {
  * position), and everything is ordered by episode index. Steps count from 1.
  */
 export class GrpoTrainer {
-  private done = 0
-  private tokens = 0
+  private frozen = false
+  private done: number
+  private tokens: number
   private readonly maskEnvironment: boolean
   private readonly now: () => number
   private readonly wait: (seconds: number, signal?: AbortSignal) => Promise<void>
 
   constructor(private readonly options: GrpoTrainerOptions) {
+    this.done = options.resume?.step ?? 0
+    this.tokens = options.resume?.num_tokens ?? 0
     this.maskEnvironment = options.maskEnvironment ?? true
     this.now = options.now ?? (() => performance.now() / 1000)
     this.wait = options.wait ?? waitSeconds
@@ -65,6 +70,11 @@ export class GrpoTrainer {
   /** Finished steps; 0 at the start. */
   get stepNumber(): number {
     return this.done
+  }
+
+  /** TRL's num_tokens so far. */
+  get tokensSeen(): number {
+    return this.tokens
   }
 
   /**
@@ -79,7 +89,10 @@ export class GrpoTrainer {
     const { config, engine, environment, onEvent } = this.options
     const { grpo } = config
     const step = this.done + 1
-    if (this.done === 0 && grpo.beta !== 0) engine.freezeReference()
+    if (!this.frozen && grpo.beta !== 0) {
+      engine.freezeReference()
+      this.frozen = true
+    }
     const watch = new Stopwatch(this.now)
     const pause = watch.watch(gate)
     const began = watch.read()

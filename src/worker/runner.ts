@@ -1,0 +1,209 @@
+/** The run as the page drives it: configure, train, one step, pause, reset, evaluate. One thing at a time. */
+
+import type { RunConfig } from '../core/config'
+import type { NamedTensor } from '../core/engine'
+import { describeError, PlaygroundError } from '../core/errors'
+import type { RunState, StepRecord, TrainEvent } from '../core/events'
+import { evaluate } from '../train/evaluate'
+import { GrpoTrainer } from '../train/grpo'
+import { shouldStop } from '../train/stop'
+import { Gate } from './gate'
+import type { Command, EvaluationResult, Message } from './protocol'
+import type { RunSetup, SetupKeeper } from './setup'
+
+/** What a run leaves behind when its engine dies. */
+interface LastGood {
+  step: number
+  num_tokens: number
+  adapter: NamedTensor[]
+}
+
+interface Run extends RunSetup {
+  config: RunConfig
+  trainer: GrpoTrainer
+}
+
+export class Runner {
+  private run: Run | null = null
+  private lastGood: LastGood | null = null
+  private records: Pick<StepRecord, 'step' | 'metrics'>[] = []
+  /** The loop that is training, until it ends. */
+  private loop: Promise<void> | null = null
+  private stop: AbortController | null = null
+  private oneStep = false
+  private paused = false
+  private readonly gate = new Gate(() => this.tell({ state: 'paused', step: this.run?.trainer.stepNumber ?? 0 }))
+  /** Commands that load or reset run after each other. */
+  private queue: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    private readonly keeper: SetupKeeper,
+    private readonly post: (message: Message) => void,
+  ) {}
+
+  /** Takes a command; never throws: failures become messages. */
+  handle(command: Command): void {
+    switch (command.type) {
+      case 'configure':
+        return this.enqueue(() => this.configure(command.config))
+      case 'reset':
+        return this.enqueue(() => this.reset())
+      case 'train':
+        return this.enqueue(() => this.start(false))
+      case 'step':
+        return this.enqueue(() => this.start(true))
+      case 'pause':
+        return this.pause()
+      case 'evaluate':
+        return this.enqueue(() => this.evaluate(command.requestId, command.episodes))
+    }
+  }
+
+  private enqueue(work: () => Promise<void>): void {
+    this.queue = this.queue.then(work).catch((error: unknown) => this.fail(error))
+  }
+
+  private async configure(config: RunConfig): Promise<void> {
+    await this.halt()
+    await this.run?.environment.close()
+    this.run = null
+    this.clear()
+    const began = performance.now()
+    const setup = await this.keeper.prepare(config, (what, done, total) => this.tell({ state: 'loading', what, done, total }))
+    setup.engine.resetAdapter(config.grpo.seed)
+    this.adopt(config, setup)
+    this.post({ type: 'engine', report: { info: setup.engine.info, loadSeconds: (performance.now() - began) / 1000 } })
+    this.tell({ state: 'ready' })
+  }
+
+  private adopt(config: RunConfig, setup: RunSetup, resume?: { step: number; num_tokens: number }): void {
+    const { environment } = setup
+    const trainer = new GrpoTrainer({
+      ...setup,
+      config,
+      onEvent: (event) => this.post({ type: 'event', event }),
+      ...(resume ? { resume } : {}),
+    })
+    this.run = { ...setup, config, trainer }
+    const maxSessions = Number.isFinite(environment.maxSessions) ? environment.maxSessions : null
+    this.post({ type: 'environment', spec: config.environment, tools: [...environment.tools], prompts: environment.prompts, maxSessions })
+  }
+
+  private async reset(): Promise<void> {
+    await this.halt()
+    const { run } = this
+    if (!run) return
+    this.clear()
+    run.engine.resetAdapter(run.config.grpo.seed)
+    this.adopt(run.config, run)
+    this.tell({ state: 'ready' })
+  }
+
+  private start(oneStep: boolean): Promise<void> {
+    const { run } = this
+    if (!run) return Promise.resolve()
+    this.oneStep = oneStep
+    this.paused = false
+    this.tell({ state: 'running', until: oneStep ? 'one-step' : 'limit' })
+    this.gate.open()
+    if (this.loop) return Promise.resolve()
+    this.stop = new AbortController()
+    const { signal } = this.stop
+    this.loop = this.train(signal)
+      .catch(async (error: unknown) => {
+        if (!(error instanceof PlaygroundError && error.kind === 'stopped')) await this.recover(error)
+      })
+      .finally(() => {
+        this.loop = null
+      })
+    return Promise.resolve()
+  }
+
+  private async train(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const run = this.run as Run
+      const { grpo } = run.config
+      const over = shouldStop(this.records, grpo)
+      if (over) return this.tell({ state: 'finished', step: run.trainer.stepNumber, reason: over })
+      const record = await run.trainer.step(this.gate.pass, signal)
+      this.records.push({ step: record.step, metrics: record.metrics })
+      this.lastGood = { step: record.step, num_tokens: run.trainer.tokensSeen, adapter: await run.engine.exportParameters() }
+      const reached = shouldStop(this.records, grpo)
+      if (reached) return this.tell({ state: 'finished', step: record.step, reason: reached })
+      if (this.oneStep || this.paused) return this.tell({ state: 'paused', step: record.step })
+    }
+  }
+
+  private pause(): void {
+    if (!this.loop) return
+    this.paused = true
+    this.tell({ state: 'pausing' })
+    this.gate.close()
+  }
+
+  /** Ends the loop, whatever it is doing; the step that runs is dropped. */
+  private async halt(): Promise<void> {
+    this.stop?.abort()
+    this.gate.open()
+    await this.loop
+    this.stop = null
+  }
+
+  private clear(): void {
+    this.records = []
+    this.lastGood = null
+    this.paused = false
+    this.post({ type: 'cleared' })
+  }
+
+  /** After a failure in the loop: a lost GPU is replaced by WASM, with the adapter of the last finished step. */
+  private async recover(error: unknown): Promise<void> {
+    const { run } = this
+    if (!run || !(error instanceof PlaygroundError) || (error.kind !== 'device-lost' && error.kind !== 'memory')) return this.fail(error)
+    const config: RunConfig = { ...run.config, backend: 'wasm' }
+    const kept = this.lastGood
+    try {
+      await this.keeper.discardEngine()
+      const setup = await this.keeper.prepare(config, (what, done, total) => this.tell({ state: 'loading', what, done, total }))
+      setup.engine.resetAdapter(config.grpo.seed)
+      if (kept) await setup.engine.importParameters(kept.adapter)
+      this.adopt(config, setup, kept ?? undefined)
+      this.post({ type: 'engine', report: { info: setup.engine.info, loadSeconds: 0 } })
+    } catch {
+      return this.fail(error)
+    }
+    const step = kept?.step ?? 0
+    const advice = `The adapter of step ${step} is kept: press Train to go on from it on WASM, or lower num_generations or max_completion_length and press Reset.`
+    this.tell({ state: 'failed', error: error.message, advice, recoverable: true })
+  }
+
+  private async evaluate(requestId: number, episodes: number): Promise<void> {
+    const { run } = this
+    try {
+      if (!run) throw new PlaygroundError('config', 'There is no model to evaluate yet.', 'Wait until it is loaded.')
+      if (this.loop) throw new PlaygroundError('config', 'A step is being trained.', 'Evaluate when the step is finished: press Step instead of Train.')
+      const rate = async (split: 'train' | 'heldout'): Promise<number> => {
+        const request = { ...run, split, episodes, onEvent: (event: TrainEvent) => this.post({ type: 'event', event }) }
+        return (await evaluate(request)).success
+      }
+      const result: EvaluationResult = {
+        train: await rate('train'),
+        heldOut: run.config.environment.kind === 'builtin' ? await rate('heldout') : null,
+        episodes,
+      }
+      this.post({ type: 'evaluation', requestId, result })
+    } catch (error) {
+      this.post({ type: 'evaluation-failed', requestId, error: describeError(error) })
+    }
+  }
+
+  private tell(state: RunState): void {
+    this.post({ type: 'state', state })
+  }
+
+  private fail(error: unknown): void {
+    const known = error instanceof PlaygroundError
+    const advice = known ? error.advice : 'Press Reset; if it happens again, reload the page.'
+    this.tell({ state: 'failed', error: known ? error.message : describeError(error), advice, recoverable: this.run !== null })
+  }
+}
