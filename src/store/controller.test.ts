@@ -66,6 +66,32 @@ describe('what the buttons do', () => {
     expect(types().at(-1)).toBe('reset')
   })
 
+  it("fills empty prompts with a server's own before the first step, and hands them over with Train", () => {
+    const { controller, port, setup, types } = page('#v=1&env=localhost:8000&seed=7&user_prompt=Mine.')
+    controller.consent()
+    port.say({
+      type: 'environment',
+      spec: { kind: 'openenv', url: 'localhost:8000' },
+      tools: [],
+      prompts: { system: 'Be brief.', user: 'Theirs.' },
+      maxSessions: 4,
+    })
+    port.say({ type: 'state', state: { state: 'ready' } })
+    expect(setup.getState().config).toMatchObject({ system_prompt: 'Be brief.', user_prompt: 'Mine.' })
+    controller.train()
+    expect(types()).toEqual(['configure', 'configure'])
+  })
+
+  it('goes on after a failure that left the run in place', () => {
+    const { controller, port, types } = page()
+    controller.start()
+    port.say(...engineMessages(), { type: 'state', state: { state: 'failed', error: 'Lost.', advice: '', recoverable: true } })
+    controller.reset()
+    port.say({ type: 'state', state: { state: 'failed', error: 'Lost.', advice: '', recoverable: false } })
+    controller.reset()
+    expect(types()).toEqual(['configure', 'reset', 'configure'])
+  })
+
   it('keeps the seed when the environment is changed', () => {
     const { controller, port, setup } = page('#v=1&env=lane&seed=7')
     controller.start()

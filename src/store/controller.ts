@@ -52,6 +52,7 @@ export function createController(port: EnginePort, run: RunStore, setup: SetupSt
       afterReady = null
       port.send(command)
     }
+    if (message.type === 'environment') offerPrompts(message)
     if (message.type === 'cleared') selection.setState({ step: null, token: null })
     if (message.type === 'evaluation') {
       pending.get(message.requestId)?.resolve(message.result)
@@ -62,6 +63,16 @@ export function createController(port: EnginePort, run: RunStore, setup: SetupSt
       pending.delete(message.requestId)
     }
   })
+
+  /** A server may bring prompts: empty controls take them, and Train hands them over. */
+  function offerPrompts({ spec, prompts }: Extract<Message, { type: 'environment' }>) {
+    const { config } = setup.getState()
+    if (spec.kind !== 'openenv' || JSON.stringify(spec) !== JSON.stringify(config.environment)) return
+    const system_prompt = config.system_prompt || prompts.system
+    const user_prompt = config.user_prompt || prompts.user
+    if (system_prompt === config.system_prompt && user_prompt === config.user_prompt) return
+    setup.setState({ config: { ...config, system_prompt, user_prompt } })
+  }
 
   function send(command: Command) {
     if (command.type === 'configure') {
@@ -100,8 +111,9 @@ export function createController(port: EnginePort, run: RunStore, setup: SetupSt
       afterReady = null
       const state = setup.getState()
       run.flush()
-      const failed = run.getState().run.state === 'failed'
-      if (state.applied === null || hasChanges(state) || failed) configure()
+      const now = run.getState().run
+      const broken = now.state === 'failed' && !now.recoverable
+      if (state.applied === null || hasChanges(state) || broken) configure()
       else send({ type: 'reset' })
     },
     edit(change) {

@@ -14,7 +14,7 @@ export function defaultConfig(environment: EnvironmentSpec = { kind: 'builtin', 
   return {
     environment,
     model: TINY_MODEL,
-    // Empty prompts mean: take the environment's own.
+    // Filled with the environment's own once it is connected, if it has any.
     system_prompt: '',
     user_prompt: '',
     enable_thinking: false,

@@ -2,7 +2,16 @@
 
 import type { StepRecord, TrainEvent } from '../worker/protocol'
 import type { TokenLog } from './token-log'
-import { type EpisodeView, KEPT_EPISODE_STEPS, KEPT_NOTICES, KEPT_STEPS, type NoticeView, type RunView, type StepSummary, type StepView } from './view'
+import {
+  type EpisodeView,
+  KEPT_EPISODE_STEPS,
+  KEPT_NOTICES,
+  KEPT_STEPS,
+  type NoticeView,
+  type RunView,
+  type StepSummary,
+  type StepView,
+} from './view'
 
 /** The view after one event; `now` in ms. Events about a step or an episode that is not kept change nothing. */
 export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, now: number): RunView {

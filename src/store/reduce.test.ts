@@ -90,7 +90,10 @@ describe('a run as the worker tells it', () => {
   it('counts equal notices instead of repeating them', () => {
     const notice = (text: string): Message => ({ type: 'event', event: { type: 'notice', level: 'info', text } })
     const { view } = play([notice('a'), notice('b'), notice('a')])
-    expect(view.notices.map((n) => [n.text, n.count])).toEqual([['b', 1], ['a', 2]])
+    expect(view.notices.map((n) => [n.text, n.count])).toEqual([
+      ['b', 1],
+      ['a', 2],
+    ])
   })
 
   it('ignores events of episodes it does not know', () => {

@@ -20,10 +20,24 @@ export type Setting = {
 )
 
 const whole = (key: SettingKey, min: number, max: number): Setting => ({
-  key, kind: 'number', integer: true, min, max, step: 1, above: false, off: false,
+  key,
+  kind: 'number',
+  integer: true,
+  min,
+  max,
+  step: 1,
+  above: false,
+  off: false,
 })
 const real = (key: SettingKey, min: number, max: number, step: number, more: { off?: boolean; above?: boolean } = {}): Setting => ({
-  key, kind: 'number', integer: false, min, max, step, above: more.above ?? false, off: more.off ?? false,
+  key,
+  kind: 'number',
+  integer: false,
+  min,
+  max,
+  step,
+  above: more.above ?? false,
+  off: more.off ?? false,
 })
 const choice = (key: SettingKey, ...options: string[]): Setting => ({ key, kind: 'choice', options, off: false })
 

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { AppendedToken, ScoredEpisode } from '../core/events'
 import { TokenLog } from './token-log'
 
-const token = (id: number, text: string, author: AppendedToken['author'] = 'model'): AppendedToken => ({ id, text, author, logprob: null, top: null })
+const token = (id: number, text: string, author: AppendedToken['author'] = 'model'): AppendedToken => ({
+  id,
+  text,
+  author,
+  logprob: null,
+  top: null,
+})
 
 describe('token log', () => {
   it('masks what the model did not write', () => {

@@ -29,7 +29,9 @@ const seconds = (value: number | null) => (value === null ? NONE : duration(valu
 
 /** The Update panel, top to bottom. */
 export const UPDATE_ROWS: readonly MetricRow[] = [
-  metric('loss', 'The value that was minimised. Near 0 by construction with one update per batch: watch the reward, not the loss.', (v) => signed(v)),
+  metric('loss', 'The value that was minimised. Near 0 by construction with one update per batch: watch the reward, not the loss.', (v) =>
+    signed(v),
+  ),
   metric('grad_norm', 'Length of the gradient before clipping.', plainNumber),
   metric('learning_rate', 'The rate of this optimizer step.', (v) => (v === null ? NONE : plain(Number(v.toPrecision(3))))),
   metric('entropy', 'How undecided the model is, on average over its tokens.', nats),

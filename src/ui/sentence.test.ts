@@ -41,12 +41,14 @@ describe('the sentence of state', () => {
   it('says when it is pausing and paused, without a running clock', () => {
     const waiting = until('environment-waiting', 8)
     expect(describeRun(after([state({ state: 'pausing' }), ...until('tokens', 1)]), 0)).toBe('Step 12 · sampling 0/8 · turn 1 · pausing')
-    expect(describeRun(after([...waiting, state({ state: 'paused', step: 12 })]), 9999)).toBe('Step 12 · sampling 0/8 · turn 1 · paused')
+    expect(describeRun(after([...waiting, state({ state: 'paused', step: 12 })]), 9999)).toBe('Paused · Step 12 · sampling 0/8 · turn 1')
   })
 
   it('says why it finished', () => {
     expect(describeRun(after([state({ state: 'finished', step: 50, reason: 'step-limit' })]), 0)).toContain('max_steps')
-    expect(describeRun(after([state({ state: 'finished', step: 31, reason: 'target-reward' })]), 0)).toContain('target_reward reached at step 31')
+    expect(describeRun(after([state({ state: 'finished', step: 31, reason: 'target-reward' })]), 0)).toContain(
+      'target_reward reached at step 31',
+    )
   })
 
   it('changes phase with the phase, not with every token', () => {

@@ -20,24 +20,33 @@ export function describeRun(view: RunView, now: number): string {
     case 'pausing':
       return `${describeProgress(view, now)} · pausing`
     case 'paused':
-      return `${describeProgress(view, null)} · paused`
+      return describePause(view)
     case 'finished':
-      return run.reason === 'step-limit' ? `Finished · max_steps reached at step ${run.step}` : `Finished · target_reward reached at step ${run.step}`
+      return run.reason === 'step-limit'
+        ? `Finished · max_steps reached at step ${run.step}`
+        : `Finished · target_reward reached at step ${run.step}`
     case 'failed':
       return 'Stopped by an error'
   }
 }
 
 function describeLoading({ what, done, total }: Extract<RunView['run'], { state: 'loading' }>): string {
-  if (what === '') return 'Starting the engine'
+  if (what === '' || what === 'engine') return 'Starting the engine'
+  if (what === 'environment') return 'Connecting to the environment'
   if (total !== null) return `Loading ${what} · ${bytes(done)} of ${bytes(total)}`
   return done > 0 ? `Loading ${what} · ${bytes(done)}` : `Loading ${what}`
+}
+
+function describePause(view: RunView): string {
+  const step = latestStep(view)
+  if (!step) return 'Paused before the first step'
+  return step.finished ? `Paused after step ${step.step}` : `Paused · ${describeProgress(view, null)}`
 }
 
 /** `now` null leaves out what only makes sense while the clock runs. */
 function describeProgress(view: RunView, now: number | null): string {
   const step = latestStep(view)
-  if (!step) return now === null ? 'Before the first step' : 'Starting'
+  if (!step) return 'Starting'
   const name = `Step ${step.step}`
   if (step.finished) return `${name} · done`
   if (step.training) return `${name} · training ${step.training.done}/${step.training.total}`

@@ -40,7 +40,7 @@ export const S = {
     scene: 'Scene',
     systemPrompt: 'System prompt',
     userPrompt: 'User prompt',
-    ownPrompt: "empty: the environment's own",
+    noPrompt: 'none',
     observationFollows: 'The first observation follows the user prompt.',
     tools: 'Tools',
     noTools: 'Known once the environment is connected.',
@@ -145,8 +145,7 @@ export const S = {
     step: 'step',
     lowest: 'lowest reward',
     highest: 'highest reward',
-    summary: (name: string, first: string, last: string, steps: number) =>
-      `${name} over ${steps} steps: first ${first}, last ${last}.`,
+    summary: (name: string, first: string, last: string, steps: number) => `${name} over ${steps} steps: first ${first}, last ${last}.`,
   },
   notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}` },
   crash: {
@@ -179,12 +178,14 @@ export const HEAT_NAMES: Record<Heat, string> = {
 /** One line beside each setting's '?'. */
 export const SETTING_HELP: Record<SettingKey | 'target_modules' | 'backend' | 'environment', string> = {
   seed: 'Every random number of the run follows from it: the same settings and seed give the same run.',
-  learning_rate: 'How far one optimizer step moves the adapter. Too small: nothing happens. Too large: the model forgets how to call tools.',
+  learning_rate:
+    'How far one optimizer step moves the adapter. Too small: nothing happens. Too large: the model forgets how to call tools.',
   num_generations: 'G, the group size: how many episodes start from the same prompt and seed and are compared with each other.',
   prompts_per_step: 'Groups per GRPO step, each with its own scenario. More groups: a steadier update, a longer step.',
   max_steps: 'The run ends after this many GRPO steps.',
   temperature: 'Divides the logits before sampling. Above 1 the model tries more, below 1 it repeats itself more.',
-  loss_type: 'How token losses are averaged: per sequence (grpo), over the micro-batch (bnpo), by a fixed length (dr_grpo), over all tokens of the step (dapo).',
+  loss_type:
+    'Over what token losses are averaged: the sequence (grpo), the micro-batch (bnpo), a fixed length (dr_grpo), the whole step (dapo).',
   scale_rewards: 'What the reward differences are divided by: the standard deviation of the group, of the whole batch, or nothing.',
   epsilon: 'Clip range: a token stops pushing once its probability has changed by this share since it was sampled.',
   epsilon_high: 'A separate upper clip range; off means the same as epsilon.',

@@ -2,6 +2,10 @@
 
 import './theme.css'
 import './layout.css'
+import './fields.css'
 import './controls.css'
+import './notices.css'
 import './panels.css'
+import './task.css'
 import './tokens.css'
+import './curves.css'

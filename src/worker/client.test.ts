@@ -27,6 +27,9 @@ describe('engine client', () => {
     client.onMessage((m) => heard.push(m))
     worker.onerror?.call(worker as unknown as Worker, { message: 'out of memory' } as ErrorEvent)
     expect(heard).toHaveLength(1)
-    expect(heard[0]).toMatchObject({ type: 'state', state: { state: 'failed', recoverable: false, error: expect.stringContaining('out of memory') } })
+    expect(heard[0]).toMatchObject({
+      type: 'state',
+      state: { state: 'failed', recoverable: false, error: expect.stringContaining('out of memory') },
+    })
   })
 })

@@ -84,7 +84,11 @@ describe('the page', () => {
     const before = tokens().length
     await page.press('toggle-prompt')
     expect(tokens().length).toBeGreaterThan(before + 100)
-    await act(async () => tokens().find((t) => t.dataset['author'] === 'model')?.click())
+    await act(async () =>
+      tokens()
+        .find((t) => t.dataset['author'] === 'model')
+        ?.click(),
+    )
     expect(page.text('token-card')).toContain('log-prob (trainer)')
     expect(page.stores.selection.getState().token).not.toBeNull()
   })
@@ -95,19 +99,25 @@ describe('the page', () => {
       ...engineMessages(),
       { type: 'event', event: { type: 'step-started', step: 1, episodes: 2, groups: 1 } },
       { type: 'event', event: { type: 'episode-started', step: 1, index: 0, group: 0, seed: 1, prompt: [] } },
-      { type: 'event', event: { type: 'tokens', step: 1, index: 0, tokens: [{ id: 1, text: nasty, author: 'environment', logprob: null, top: null }] } },
+      {
+        type: 'event',
+        event: { type: 'tokens', step: 1, index: 0, tokens: [{ id: 1, text: nasty, author: 'environment', logprob: null, top: null }] },
+      },
     ])
     expect(page.host.querySelector('img')).toBeNull()
     expect(page.text('token')).toBe(nasty)
   })
 
   it('when failed says what happened and what to do, as an alert, and offers Reset', async () => {
-    const failed: Message = { type: 'state', state: { state: 'failed', error: 'The gradient is not finite.', advice: 'Lower learning_rate.', recoverable: true } }
+    const failed: Message = {
+      type: 'state',
+      state: { state: 'failed', error: 'The gradient is not finite.', advice: 'Lower learning_rate.', recoverable: true },
+    }
     const page = await open([...engineMessages(), running, failed])
     expect(page.find('failure')?.getAttribute('role')).toBe('alert')
     expect(page.text('failure')).toBe('The gradient is not finite. Lower learning_rate.')
     await page.press('reset')
-    expect(page.port.sent.at(-1)?.type).toBe('configure')
+    expect(page.port.sent.at(-1)?.type).toBe('reset')
   })
 
   it('says how settings that were changed during a run take effect', async () => {
@@ -131,7 +141,13 @@ describe('the page', () => {
 
   it('keeps the other panels when one cannot be drawn', async () => {
     const page = await open(engineMessages())
-    const broken = { type: 'environment', spec: { kind: 'builtin', name: 'lane' }, tools: [null], prompts: { system: '', user: '' }, maxSessions: null }
+    const broken = {
+      type: 'environment',
+      spec: { kind: 'builtin', name: 'lane' },
+      tools: [null],
+      prompts: { system: '', user: '' },
+      maxSessions: null,
+    }
     const log = console.error
     console.error = () => {}
     await page.say(broken as unknown as Message)

@@ -34,7 +34,7 @@ function Controls() {
   const changed = useSetup(hasChanges)
   const awaitsConsent = useSetup((setup) => setup.awaitsConsent)
   const active = isActive(run)
-  const idle = run.state === 'ready' || run.state === 'paused'
+  const idle = run.state === 'ready' || run.state === 'paused' || (run.state === 'failed' && run.recoverable)
   const canReset = run.state !== 'loading' && !awaitsConsent
   return (
     <div className="controls" role="group" aria-label="Run">

@@ -17,7 +17,14 @@ export function ThemeSwitch() {
     setTheme(next)
   }
   return (
-    <button type="button" className="button quiet" data-testid="theme" aria-label={S.bar.theme[theme]} title={S.bar.theme[theme]} onClick={change}>
+    <button
+      type="button"
+      className="button quiet"
+      data-testid="theme"
+      aria-label={S.bar.theme[theme]}
+      title={S.bar.theme[theme]}
+      onClick={change}
+    >
       <Icon />
     </button>
   )
@@ -41,7 +48,14 @@ export function CopyLink() {
   }
   return (
     <span className="copy-link">
-      <button type="button" className="button quiet" data-testid="copy-link" aria-label={S.bar.copyLink} title={S.bar.copyLink} onClick={copy}>
+      <button
+        type="button"
+        className="button quiet"
+        data-testid="copy-link"
+        aria-label={S.bar.copyLink}
+        title={S.bar.copyLink}
+        onClick={copy}
+      >
         <IconLink />
       </button>
       <span role="status" className={said ? 'floating' : ''}>

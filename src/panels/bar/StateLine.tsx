@@ -19,7 +19,9 @@ export function StateLine() {
       <p className={`state-line state-${run.state}`} data-testid="state-line" data-state={run.state} title={sentence}>
         {sentence}
       </p>
-      {run.state === 'loading' && linked === null && <progress aria-label={sentence} max={run.total ?? 1} value={run.total === null ? undefined : run.done} />}
+      {run.state === 'loading' && linked === null && (
+        <progress aria-label={sentence} max={run.total ?? 1} value={run.total === null ? undefined : run.done} />
+      )}
       <p className="sr-only" role="status" aria-live="polite">
         {useCalm(sentence, linked ?? phaseOf(view))}
       </p>

@@ -10,19 +10,48 @@ function Icon({ children }: { children: ReactNode }) {
   )
 }
 
-export const IconPlay = () => <Icon><path d="M4 2.5v11l9-5.5z" /></Icon>
-export const IconPause = () => <Icon><path d="M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z" /></Icon>
-export const IconStep = () => <Icon><path d="M3 2.5v11l7.5-5.5zM11.5 2.5h2v11h-2z" /></Icon>
+export const IconPlay = () => (
+  <Icon>
+    <path d="M4 2.5v11l9-5.5z" />
+  </Icon>
+)
+export const IconPause = () => (
+  <Icon>
+    <path d="M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z" />
+  </Icon>
+)
+export const IconStep = () => (
+  <Icon>
+    <path d="M3 2.5v11l7.5-5.5zM11.5 2.5h2v11h-2z" />
+  </Icon>
+)
 export const IconReset = () => (
-  <Icon><path className="stroke" d="M3.2 6.2A5.2 5.2 0 1 1 2.8 9M3 2.5v3.9h3.9" /></Icon>
+  <Icon>
+    <path className="stroke" d="M3.2 6.2A5.2 5.2 0 1 1 2.8 9M3 2.5v3.9h3.9" />
+  </Icon>
 )
 export const IconLink = () => (
-  <Icon><path className="stroke" d="M6.8 9.2a2.6 2.6 0 0 0 3.7 0l2.2-2.2a2.6 2.6 0 0 0-3.7-3.7L8 4.3M9.2 6.8a2.6 2.6 0 0 0-3.7 0L3.3 9A2.6 2.6 0 0 0 7 12.7l1-1" /></Icon>
+  <Icon>
+    <path
+      className="stroke"
+      d="M6.8 9.2a2.6 2.6 0 0 0 3.7 0l2.2-2.2a2.6 2.6 0 0 0-3.7-3.7L8 4.3M9.2 6.8a2.6 2.6 0 0 0-3.7 0L3.3 9A2.6 2.6 0 0 0 7 12.7l1-1"
+    />
+  </Icon>
 )
 export const IconTheme = () => (
-  <Icon><circle className="stroke" cx="8" cy="8" r="5.5" /><path d="M8 2.5a5.5 5.5 0 0 1 0 11z" /></Icon>
+  <Icon>
+    <circle className="stroke" cx="8" cy="8" r="5.5" />
+    <path d="M8 2.5a5.5 5.5 0 0 1 0 11z" />
+  </Icon>
 )
 export const IconSun = () => (
-  <Icon><circle cx="8" cy="8" r="3" /><path className="stroke" d="M8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.4 1.4M11.6 11.6 13 13M3 13l1.4-1.4M11.6 4.4 13 3" /></Icon>
+  <Icon>
+    <circle cx="8" cy="8" r="3" />
+    <path className="stroke" d="M8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.4 1.4M11.6 11.6 13 13M3 13l1.4-1.4M11.6 4.4 13 3" />
+  </Icon>
 )
-export const IconMoon = () => <Icon><path d="M6.2 2.2a6 6 0 1 0 7.6 7.6 5 5 0 0 1-7.6-7.6z" /></Icon>
+export const IconMoon = () => (
+  <Icon>
+    <path d="M6.2 2.2a6 6 0 1 0 7.6 7.6 5 5 0 0 1-7.6-7.6z" />
+  </Icon>
+)

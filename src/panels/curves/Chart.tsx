@@ -33,7 +33,17 @@ export default memo(function Chart({ name, points, domain, marked, onPick }: Cha
         <XAxis dataKey="step" type="number" domain={['dataMin', 'dataMax']} allowDecimals={false} {...AXIS} minTickGap={24} height={20} />
         <YAxis width={46} domain={domain ?? ['auto', 'auto']} tickFormatter={shortTick} {...AXIS} axisLine={false} tickCount={5} />
         {name === 'reward' && (
-          <Area dataKey="range" type="linear" stroke="none" fill="var(--accent)" fillOpacity={0.14} dot={false} activeDot={false} isAnimationActive={false} connectNulls={false} />
+          <Area
+            dataKey="range"
+            type="linear"
+            stroke="none"
+            fill="var(--accent)"
+            fillOpacity={0.14}
+            dot={false}
+            activeDot={false}
+            isAnimationActive={false}
+            connectNulls={false}
+          />
         )}
         <Line
           dataKey="value"
@@ -67,5 +77,7 @@ export default memo(function Chart({ name, points, domain, marked, onPick }: Cha
 
 /** Axis labels: short, no padding zeros. */
 function shortTick(value: number): string {
-  return number(value, 2).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')
+  return number(value, 2)
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '')
 }

@@ -74,7 +74,13 @@ function Curve({ name, history, testId, onChoose }: CurveProps) {
           <p className="empty">{history.length === 0 ? S.curves.empty : S.curves.noValues}</p>
         ) : (
           <Suspense fallback={<p className="empty">{S.curves.loading}</p>}>
-            <Chart name={name} points={points} domain={fixedDomain(name)} marked={marked} onPick={(step) => selection.setState({ step, token: null })} />
+            <Chart
+              name={name}
+              points={points}
+              domain={fixedDomain(name)}
+              marked={marked}
+              onPick={(step) => selection.setState({ step, token: null })}
+            />
           </Suspense>
         )}
       </div>

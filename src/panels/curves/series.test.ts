@@ -10,7 +10,10 @@ const { history } = messages.reduce((v, m) => reduce(v, m, new TokenLog(), 0), E
 
 describe('curves', () => {
   it('have a range only for the reward', () => {
-    expect(seriesOf(history, 'reward').map((p) => [p.step, p.range])).toEqual([[1, [0, 1]], [2, [0, 1]]])
+    expect(seriesOf(history, 'reward').map((p) => [p.step, p.range])).toEqual([
+      [1, [0, 1]],
+      [2, [0, 1]],
+    ])
     expect(seriesOf(history, 'entropy').every((p) => p.range === null && (p.value ?? 0) > 0)).toBe(true)
   })
   it('leave a gap where nothing was measured', () => {

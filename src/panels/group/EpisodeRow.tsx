@@ -25,7 +25,11 @@ export const EpisodeRow = memo(function EpisodeRow({ episode, index, place, long
   const outcome = episode ? outcomeOf(episode) : null
   const select = () => selection.setState({ episode: index, token: null })
   return (
-    <li className={selected ? 'row episode selected' : 'row episode'} data-testid={`episode-${index}`} data-outcome={outcome?.kind ?? 'pending'}>
+    <li
+      className={selected ? 'row episode selected' : 'row episode'}
+      data-testid={`episode-${index}`}
+      data-outcome={outcome?.kind ?? 'pending'}
+    >
       <button type="button" className="episode-button" aria-pressed={selected} title={outcome?.why} onClick={select}>
         <span className="sr-only">{S.group.episode(place)}</span>
         <span aria-hidden="true" className="place">

@@ -34,7 +34,9 @@ export function GroupPicker({ step, group, size }: { step: StepView; group: numb
         const view = groupOf(step, i * size)
         const mean = meanReward(view.episodes)
         const silent = view.stats !== null && !view.stats.signal
-        const label = `${S.group.picker} ${i + 1}${mean === null ? '' : `, ${S.rewards.mean} ${number(mean)}`}${silent ? `, ${S.rewards.noSignal}` : ''}`
+        const label = [`${S.group.picker} ${i + 1}`, mean !== null && `${S.rewards.mean} ${number(mean)}`, silent && S.rewards.noSignal]
+          .filter(Boolean)
+          .join(', ')
         const fill = mean === null ? 0 : Math.min(1, Math.max(0, mean))
         return (
           <button

@@ -31,7 +31,11 @@ export function NoticesButton() {
   const warned = notices.some((n) => n.level === 'warning')
   return (
     <>
-      <button type="button" className={warned ? 'button quiet notices-button warning' : 'button quiet notices-button'} popoverTarget="notices">
+      <button
+        type="button"
+        className={warned ? 'button quiet notices-button warning' : 'button quiet notices-button'}
+        popoverTarget="notices"
+      >
         {plural(notices.length, S.notices.one, S.notices.many)}
       </button>
       <ul id="notices" popover="auto" className="notices" aria-label={S.notices.title} data-testid="notices">

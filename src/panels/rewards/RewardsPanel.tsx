@@ -46,7 +46,16 @@ function Rewards({ step, group }: { step: StepView; group: GroupView }) {
     <>
       <ol className="rows advantages" data-testid="advantages" aria-label={S.rewards.title}>
         {group.episodes.map((episode, i) => (
-          <RewardRow key={i} episode={episode} index={group.firstIndex + i} place={i + 1} axis={axis} mean={mean} std={stats?.std ?? null} bound={bound} />
+          <RewardRow
+            key={i}
+            episode={episode}
+            index={group.firstIndex + i}
+            place={i + 1}
+            axis={axis}
+            mean={mean}
+            std={stats?.std ?? null}
+            bound={bound}
+          />
         ))}
       </ol>
       <div className="rows-foot">

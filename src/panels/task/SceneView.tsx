@@ -37,7 +37,15 @@ function Lane({ scene, label }: { scene: LaneScene; label: string }) {
       <line className="scene-reach" x1={ROAD.car + 10} x2={stopping} y1={middleOf(1)} y2={middleOf(1)} />
       <line className="scene-reach" x1={stopping} x2={stopping} y1={middleOf(1) - 6} y2={middleOf(1) + 6} />
       {taken.map((lane) => (
-        <rect key={lane} className="scene-other" x={ROAD.car + 4} y={middleOf(lane === 'left' ? 0 : 2) - 6} width={ROAD.car} height="12" rx="3" />
+        <rect
+          key={lane}
+          className="scene-other"
+          x={ROAD.car + 4}
+          y={middleOf(lane === 'left' ? 0 : 2) - 6}
+          width={ROAD.car}
+          height="12"
+          rx="3"
+        />
       ))}
       <circle className="scene-thing" cx={thing} cy={middleOf(1)} r="5.5" />
       <rect className="scene-car" x="6" y={middleOf(row) - 6} width={ROAD.car} height="12" rx="3" />

@@ -47,7 +47,12 @@ function Sheet() {
       <button type="button" className="button wide" data-testid="open-setup" onClick={() => dialog.current?.showModal()}>
         {S.task.open}
       </button>
-      <dialog ref={dialog} className="sheet" aria-label={S.task.open} onClick={(e) => e.target === dialog.current && dialog.current.close()}>
+      <dialog
+        ref={dialog}
+        className="sheet"
+        aria-label={S.task.open}
+        onClick={(e) => e.target === dialog.current && dialog.current.close()}
+      >
         <div className="sheet-body">
           <EnvironmentPicker />
           <Changed />
@@ -83,7 +88,6 @@ function PromptsEdit() {
   const { controller } = useStores()
   const system = useSetup((s) => s.config.system_prompt)
   const user = useSetup((s) => s.config.user_prompt)
-  const own = useRun((view) => view.environment?.prompts)
   return (
     <div className="prompts">
       <label htmlFor="system-prompt">{S.task.systemPrompt}</label>
@@ -92,7 +96,7 @@ function PromptsEdit() {
         data-testid="system-prompt"
         rows={2}
         value={system}
-        placeholder={own?.system || S.task.ownPrompt}
+        placeholder={S.task.noPrompt}
         onChange={(e) => controller.edit((config) => ({ ...config, system_prompt: e.target.value }))}
       />
       <label htmlFor="user-prompt">{S.task.userPrompt}</label>
@@ -101,7 +105,7 @@ function PromptsEdit() {
         data-testid="user-prompt"
         rows={1}
         value={user}
-        placeholder={own?.user || S.task.ownPrompt}
+        placeholder={S.task.noPrompt}
         onChange={(e) => controller.edit((config) => ({ ...config, user_prompt: e.target.value }))}
       />
       <p className="note">{S.task.observationFollows}</p>
@@ -110,13 +114,12 @@ function PromptsEdit() {
 }
 
 function PromptsRead() {
-  const own = useRun((view) => view.environment?.prompts)
-  const system = useSetup((s) => s.config.system_prompt) || own?.system
-  const user = useSetup((s) => s.config.user_prompt) || own?.user
+  const system = useSetup((s) => s.config.system_prompt)
+  const user = useSetup((s) => s.config.user_prompt)
   return (
     <dl className="prompts-read">
       <dt>{S.task.systemPrompt}</dt>
-      <dd>{system || S.task.ownPrompt}</dd>
+      <dd>{system || S.task.noPrompt}</dd>
       {user && <dt>{S.task.userPrompt}</dt>}
       {user && <dd>{user}</dd>}
     </dl>

@@ -11,11 +11,17 @@ describe('scenes', () => {
     expect(known && describeScene(known)).not.toBe('')
   })
   it('what is not ours is not drawn', () => {
-    expect([undefined, null, 'x', { kind: 'chess' }, { kind: 'catch', columns: 1e9, rows: 5 }].map(readScene)).toEqual([null, null, null, null, null])
+    expect([undefined, null, 'x', { kind: 'chess' }, { kind: 'catch', columns: 1e9, rows: 5 }].map(readScene)).toEqual([
+      null,
+      null,
+      null,
+      null,
+      null,
+    ])
   })
   it('says how it ended', () => {
-    expect(describeScene({ kind: 'lane', what: 'dog', distance: 18, speed: 50, free: 'left', lane: 'middle', outcome: 'braked-too-late' })).toBe(
-      'A dog at distance 18, speed 50, free lane: left, braked too late',
-    )
+    expect(
+      describeScene({ kind: 'lane', what: 'dog', distance: 18, speed: 50, free: 'left', lane: 'middle', outcome: 'braked-too-late' }),
+    ).toBe('A dog at distance 18, speed 50, free lane: left, braked too late')
   })
 })

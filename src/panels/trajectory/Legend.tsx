@@ -14,7 +14,13 @@ export function ColourBy() {
       <legend className="sr-only">{S.trajectory.colour}</legend>
       {HEATS.map((option) => (
         <label key={option} className={option === heat ? 'chosen' : ''}>
-          <input type="radio" name="heat" className="sr-only" checked={option === heat} onChange={() => selection.setState({ heat: option })} />
+          <input
+            type="radio"
+            name="heat"
+            className="sr-only"
+            checked={option === heat}
+            onChange={() => selection.setState({ heat: option })}
+          />
           {HEAT_NAMES[option]}
         </label>
       ))}

@@ -97,7 +97,13 @@ function Trajectory({ episode }: { episode: EpisodeView }) {
               <div key="prompt" className="segment">
                 <span className="segment-name">{S.trajectory.prompt}</span>
                 <div className="tokens">
-                  <button type="button" className="link" data-testid="toggle-prompt" aria-expanded={promptOpen} onClick={() => setPromptOpen(!promptOpen)}>
+                  <button
+                    type="button"
+                    className="link"
+                    data-testid="toggle-prompt"
+                    aria-expanded={promptOpen}
+                    onClick={() => setPromptOpen(!promptOpen)}
+                  >
                     {promptOpen ? S.trajectory.hidePrompt(segment.end) : S.trajectory.showPrompt(segment.end)}
                   </button>
                   {promptOpen && <div className="prompt-tokens">{drawn(segment)}</div>}

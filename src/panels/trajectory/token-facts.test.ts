@@ -5,8 +5,17 @@ import { segmentsOf } from './segments'
 import { factsOf, visibleText } from './token-facts'
 
 const model: LoggedToken = {
-  id: 7, text: ' left', author: 'model', mask: 1, logprob: Math.log(0.25), trainLogprob: -1.4, entropy: 0.9,
-  top: [{ id: 8, prob: 0.5, text: ' right' }, { id: 7, prob: 0.25, text: ' left' }],
+  id: 7,
+  text: ' left',
+  author: 'model',
+  mask: 1,
+  logprob: Math.log(0.25),
+  trainLogprob: -1.4,
+  entropy: 0.9,
+  top: [
+    { id: 8, prob: 0.5, text: ' right' },
+    { id: 7, prob: 0.25, text: ' left' },
+  ],
 }
 const environment: LoggedToken = { ...model, author: 'environment', mask: 0, logprob: null, trainLogprob: null, entropy: null, top: null }
 const row = (token: LoggedToken, label: string, advantage: number | null = 0.94) =>

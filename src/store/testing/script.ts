@@ -16,8 +16,14 @@ export interface ScriptOptions {
   broken?: number
 }
 
-const SYSTEM =
-  '# Tools\n\nYou may call one or more functions to assist with the user query.\n\n<tools>\n{"type": "function", "function": {"name": "observe", "description": "Look again.", "parameters": {"type": "object", "properties": {}}}}\n{"type": "function", "function": {"name": "emergency_stop", "description": "Stop. Use when distance is more than speed.", "parameters": {"type": "object", "properties": {}}}}\n</tools>'
+const SYSTEM = [
+  '# Tools',
+  'You may call one or more functions to assist with the user query.',
+  '<tools>',
+  '{"type": "function", "function": {"name": "observe", "description": "Look again.", "parameters": {"type": "object"}}}',
+  '{"type": "function", "function": {"name": "emergency_stop", "description": "Stop.", "parameters": {"type": "object"}}}',
+  '</tools>',
+].join('\n')
 
 /** Cuts text into token-like pieces; the id follows from the text. */
 function pieces(text: string, author: Author, key = 0): AppendedToken[] {
@@ -27,7 +33,11 @@ function pieces(text: string, author: Author, key = 0): AppendedToken[] {
     if (author !== 'model') return { id, text: piece, author, logprob: null, top: null }
     const prob = 0.35 + 0.64 * uniform(key, i, 1)
     const rest = (1 - prob) / 2
-    const other = (k: number) => ({ id: hash(key, i, k) % 1024, text: [' left', ' right', ' none', '"', 'ob'][k] ?? '?', prob: rest / 2 ** k })
+    const other = (k: number) => ({
+      id: hash(key, i, k) % 1024,
+      text: [' left', ' right', ' none', '"', 'ob'][k] ?? '?',
+      prob: rest / 2 ** k,
+    })
     return { id, text: piece, author, logprob: Math.log(prob), top: [{ id, prob, text: piece }, other(0), other(1), other(2), other(3)] }
   })
 }
@@ -43,7 +53,16 @@ export function engineMessages(spec: EnvironmentSpec = { kind: 'builtin', name: 
     {
       type: 'engine',
       report: {
-        info: { backend: 'wasm', device: '2', threads: 2, model: 'tiny-qwen3', parameters: 492_640, trainable: 86_016, vocabSize: 1024, ortVersion: '1.30.0' },
+        info: {
+          backend: 'wasm',
+          device: '2',
+          threads: 2,
+          model: 'tiny-qwen3',
+          parameters: 492_640,
+          trainable: 86_016,
+          vocabSize: 1024,
+          ortVersion: '1.30.0',
+        },
         loadSeconds: 0.8,
       },
     },
@@ -55,7 +74,9 @@ export function engineMessages(spec: EnvironmentSpec = { kind: 'builtin', name: 
       tools: [
         tool('observe', 'Look again.'),
         tool('emergency_stop', 'Stop. Use when distance is more than speed.'),
-        tool('lane_change', 'Change lane. Use when distance is less than speed.', { direction: { type: 'string', enum: ['left', 'right'] } }),
+        tool('lane_change', 'Change lane. Use when distance is less than speed.', {
+          direction: { type: 'string', enum: ['left', 'right'] },
+        }),
       ],
     },
     { type: 'state', state: { state: 'ready' } },
@@ -68,7 +89,9 @@ const event = (e: TrainEvent): Message => ({ type: 'event', event: e })
 export function stepMessages(step: number, options: ScriptOptions = {}): Message[] {
   const { groups = 8, size = 8, skill = (s) => Math.min(0.97, 0.35 + s * 0.03), broken } = options
   const out: Message[] = [event({ type: 'step-started', step, episodes: groups * size, groups })]
-  const plans = Array.from({ length: groups * size }, (_, index) => plan(step, index, Math.floor(index / size), skill(step), index === broken))
+  const plans = Array.from({ length: groups * size }, (_, index) =>
+    plan(step, index, Math.floor(index / size), skill(step), index === broken),
+  )
   for (const p of plans) {
     const { index, group, seed } = p.episode
     out.push(event({ type: 'episode-started', step, index, group, seed, prompt: p.prompt, scene: p.scenes[0] }))
@@ -77,7 +100,8 @@ export function stepMessages(step: number, options: ScriptOptions = {}): Message
     const active = plans.filter((p) => p.turns[turn])
     for (const p of active) {
       const { model } = p.turns[turn] as PlannedTurn
-      for (let i = 0; i < model.length; i += 4) out.push(event({ type: 'tokens', step, index: p.episode.index, tokens: model.slice(i, i + 4) }))
+      for (let i = 0; i < model.length; i += 4)
+        out.push(event({ type: 'tokens', step, index: p.episode.index, tokens: model.slice(i, i + 4) }))
     }
     for (const p of active) out.push(event({ type: 'environment-waiting', step, index: p.episode.index, turn }))
     for (const p of active) {
@@ -88,14 +112,29 @@ export function stepMessages(step: number, options: ScriptOptions = {}): Message
         out.push(event({ type: 'episode-finished', step, episode: p.episode }))
         continue
       }
-      out.push(event({ type: 'environment-answered', step, index, turn, reward: last ? reward : null, done: last, ms: 12 + index, scene: p.scenes[turn + 1] }))
+      out.push(
+        event({
+          type: 'environment-answered',
+          step,
+          index,
+          turn,
+          reward: last ? reward : null,
+          done: last,
+          ms: 12 + index,
+          scene: p.scenes[turn + 1],
+        }),
+      )
       if (last) out.push(event({ type: 'episode-finished', step, episode: p.episode }))
       else out.push(event({ type: 'tokens', step, index, tokens: planned.answer }))
     }
   }
-  const record = score(step, plans.map((p) => p.episode), groups)
+  const record = score(
+    step,
+    plans.map((p) => p.episode),
+    groups,
+  )
   out.push(event({ type: 'scored', step, advantages: record.episodes.map((e) => e.advantage), groups: record.groups }))
-  for (let done = 1; done <= 4; done++) out.push(event({ type: 'training', step, done: done * groups * size / 4, total: groups * size }))
+  for (let done = 1; done <= 4; done++) out.push(event({ type: 'training', step, done: (done * groups * size) / 4, total: groups * size }))
   out.push(event({ type: 'step-finished', record }))
   return out
 }
@@ -130,7 +169,17 @@ function plan(step: number, index: number, group: number, skill: number, isBroke
   ]
   const call = (json: string, k: number) => pieces(`<tool_call>\n${json}\n</tool_call><|im_end|>`, 'model', key + k)
   const turns: PlannedTurn[] = []
-  const scene = (turn: number, lane: string, outcome: string | null) => ({ kind: 'lane', what, distance, speed: 60, free, turn, turns: 3, lane, outcome })
+  const scene = (turn: number, lane: string, outcome: string | null) => ({
+    kind: 'lane',
+    what,
+    distance,
+    speed: 60,
+    free,
+    turn,
+    turns: 3,
+    lane,
+    outcome,
+  })
   const scenes: unknown[] = [scene(0, 'middle', null)]
   for (let k = 0; k < looks; k++) {
     turns.push({
@@ -144,13 +193,19 @@ function plan(step: number, index: number, group: number, skill: number, isBroke
     scenes.push(scene(k + 1, 'middle', null))
   }
   const direction = success ? free : free === 'left' ? 'right' : 'left'
-  const last = success || index % 2 ? `{"name": "lane_change", "arguments": {"direction": "${direction}"}}` : '{"name": "emergency_stop", "arguments": {}}'
+  const last =
+    success || index % 2
+      ? `{"name": "lane_change", "arguments": {"direction": "${direction}"}}`
+      : '{"name": "emergency_stop", "arguments": {}}'
   turns.push({ model: call(last, 9), answer: [] })
   scenes.push(scene(looks + 1, success ? free : 'middle', success ? 'passed' : 'braked-too-late'))
   const tokens = [...prompt, ...turns.flatMap((t) => [...t.model, ...t.answer])]
   const reward = isBroken ? null : success ? 1 : 0
   const episode: Episode = {
-    step, index, group, seed,
+    step,
+    index,
+    group,
+    seed,
     ids: tokens.map((t) => t.id),
     mask: tokens.map((t) => (t.author === 'model' ? 1 : 0)),
     logprobs: tokens.map((t) => t.logprob ?? 0),
