@@ -6,12 +6,12 @@ import { add, gather, mul } from '../graph/ops'
 import { headBackward, headForward, headSample, headSampleFiltered } from '../model/head'
 import type { ArtifactSpec } from './spec'
 
-/** ids int64 [rows] → x [rows, hidden]. */
+/** ids int32 [rows] → x [rows, hidden]. */
 export function embed({ config }: ArtifactSpec, baked?: Float32Array): Graph {
   const g = new Graph('embed')
   const dims = [config.vocab_size, config.hidden_size]
   const table = baked ? g.weight('table', baked, dims) : g.input('table', 'float32', dims)
-  g.output('x', gather(table, g.input('ids', 'int64', ['rows'])))
+  g.output('x', gather(table, g.input('ids', 'int32', ['rows'])))
   return g
 }
 
@@ -19,7 +19,7 @@ export function embed({ config }: ArtifactSpec, baked?: Float32Array): Graph {
 export function embedBackward({ config }: ArtifactSpec): Graph {
   const g = new Graph('embed_backward')
   const table = g.input('table', 'float32', [config.vocab_size, config.hidden_size])
-  const x = gather(table, g.input('ids', 'int64', ['rows']))
+  const x = gather(table, g.input('ids', 'int32', ['rows']))
   const [dTable] = gradients([{ output: x, seed: g.input('dx', 'float32', x.shape) }], [table])
   g.output('d_table', add(g.input('d_table_in', 'float32', table.shape), dTable as Value))
   return g
@@ -40,17 +40,17 @@ function declareHead(name: string, { config }: ArtifactSpec, picked: boolean, ba
   const all = g.input('x', 'float32', [picked ? 'all' : 'rows', hidden])
   return {
     g,
-    x: picked ? gather(all, g.input('rows', 'int64', ['rows'])) : all,
+    x: picked ? gather(all, g.input('rows', 'int32', ['rows'])) : all,
     norm: baked ? g.weight('norm', baked.norm, [hidden]) : g.input('norm', 'float32', [hidden]),
     table: baked ? g.weight('table', baked.table, [config.vocab_size, hidden]) : g.input('table', 'float32', [config.vocab_size, hidden]),
     inverseTemperature: g.input('inverse_temperature', 'float32', []),
   }
 }
 
-/** x [all, hidden], rows int64 [rows], target int64 [rows] → log-prob, entropy, lse, argmax, mean logit, each [rows]. */
+/** x [all, hidden], rows int32 [rows], target int32 [rows] → log-prob, entropy, lse, mean logit, each [rows], and argmax int64 [rows, 1]. */
 export function headForwardGraph(spec: ArtifactSpec): Graph {
   const head = declareHead('head_forward', spec, true)
-  const scores = headForward({ ...head, target: head.g.input('target', 'int64', ['rows']) }, spec.config)
+  const scores = headForward({ ...head, target: head.g.input('target', 'int32', ['rows']) }, spec.config)
   head.g.output('logprob', scores.logprob)
   head.g.output('entropy', scores.entropy)
   head.g.output('lse', scores.lse)
@@ -61,7 +61,7 @@ export function headForwardGraph(spec: ArtifactSpec): Graph {
 
 /**
  * The head_forward inputs, lse and entropy [rows], d/d log-prob and d/d entropy [rows] → dx [all, hidden] added to dx_in.
- * `inverse` int64 [all] names each token's row (0 where it has none) and `present` float32 [all, 1] is 1 where it has one:
+ * `inverse` int32 [all] names each token's row (0 where it has none) and `present` float32 [all, 1] is 1 where it has one:
  * a gather instead of a scatter, which WebGPU lacks. Full-parameter training has d_norm and d_table too, added to d_norm_in and d_table_in.
  */
 export function headBackwardGraph(spec: ArtifactSpec): Graph {
@@ -70,14 +70,14 @@ export function headBackwardGraph(spec: ArtifactSpec): Graph {
   const row = (name: string): Value => g.input(name, 'float32', ['rows'])
   const inputs = {
     ...head,
-    target: g.input('target', 'int64', ['rows']),
+    target: g.input('target', 'int32', ['rows']),
     lse: row('lse'),
     entropy: row('entropy'),
     dLogprob: row('d_logprob'),
     dEntropy: row('d_entropy'),
   }
   const { dx, dNorm, dTable } = headBackward(inputs, spec.config, spec.lora === null)
-  const spread = gather(dx, g.input('inverse', 'int64', ['all']))
+  const spread = gather(dx, g.input('inverse', 'int32', ['all']))
   const placed = mul(spread, g.input('present', 'float32', ['all', 1]))
   g.output('dx', add(g.input('dx_in', 'float32', ['all', spec.config.hidden_size]), placed))
   if (dNorm) g.output('d_norm', add(g.input('d_norm_in', 'float32', dNorm.shape), dNorm))
@@ -85,7 +85,7 @@ export function headBackwardGraph(spec: ArtifactSpec): Graph {
   return g
 }
 
-/** x [rows, hidden], uniform [rows] → id, log-prob, entropy [rows], top_prob and top_id [rows, 5]; filters as scalars. */
+/** x [rows, hidden], uniform [rows] → choice, log-prob, entropy [rows], top_prob [rows, 5] and top_id (see SampleOutputs); filters as scalars. */
 export function headSampleGraph(spec: ArtifactSpec, filtered: boolean, baked?: { norm: Float32Array; table: Float32Array }): Graph {
   const head = declareHead(filtered ? 'head_sample_filtered' : 'head_sample', spec, false, baked)
   const { g } = head
@@ -94,7 +94,7 @@ export function headSampleGraph(spec: ArtifactSpec, filtered: boolean, baked?: {
   const out = filtered
     ? headSampleFiltered({ ...inputs, topK: scalar('top_k'), topP: scalar('top_p'), minP: scalar('min_p') }, spec.config)
     : headSample(inputs, spec.config)
-  g.output('id', out.id)
+  g.output('choice', out.choice)
   g.output('logprob', out.logprob)
   g.output('entropy', out.entropy)
   g.output('top_prob', out.topProb)

@@ -67,9 +67,10 @@ export class Graph {
     return this.store('float32', array, dims ?? (typeof data === 'number' ? [] : [array.length]))
   }
 
-  /** An int64 constant vector (shapes, axes, indices). */
-  integers(data: readonly number[], dims?: readonly number[]): Value {
-    return this.store('int64', BigInt64Array.from(data, (x) => BigInt(x)), dims ?? [data.length])
+  /** An integer constant: int64 for shapes and axes, int32 where it is computed with (onnxruntime's WebGPU has no int64 arithmetic). */
+  integers(data: readonly number[], dims?: readonly number[], dtype: 'int64' | 'int32' = 'int64'): Value {
+    const array = dtype === 'int64' ? BigInt64Array.from(data, (x) => BigInt(x)) : Int32Array.from(data)
+    return this.store(dtype, array, dims ?? [data.length])
   }
 
   /** A weight baked into the graph instead of passed as an input. */

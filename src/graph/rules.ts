@@ -118,14 +118,24 @@ const concatRule: Rule = (node, [g]) => {
   })
 }
 
+function known(dim: Dim, op: string): number {
+  if (typeof dim === 'string') throw graphError(`${op}: the gradient needs a known size, not ${dim}.`)
+  return dim
+}
+
+/** 0, 1, … in the integer type of `like`. */
+function countUp(graph: Value['graph'], length: number, dims: number[], like: Value): Value {
+  return graph.integers(Array.from({ length }, (_, i) => i), dims, like.dtype === 'int32' ? 'int32' : 'int64')
+}
+
 /** Rows picked by index: a one-hot matrix product puts them back (WebGPU has no scatter that adds). */
 const gatherRule: Rule = (node, [g], [needed]) => {
   const [x, indices] = [input(node, 0), input(node, 1)]
   const dy = g as Value
   if (!needed) return [null, null]
   if (x.shape.length !== 2 || indices.shape.length !== 1) throw graphError('Gather: the gradient is written for a table and a list of rows.')
-  const rows = x.shape[0] as number
-  const iota = x.graph.integers(Array.from({ length: rows }, (_, i) => i), [rows, 1])
+  const rows = known(x.shape[0] as Dim, 'Gather')
+  const iota = countUp(x.graph, rows, [rows, 1], indices)
   const oneHot = cast(equal(iota, reshape(indices, [1, indices.shape[0] as Dim])), 'float32')
   return [gemm(oneHot, dy), null]
 }
@@ -133,9 +143,9 @@ const gatherRule: Rule = (node, [g], [needed]) => {
 /** d of one element a row: put back where the column index equals, without a scatter. */
 const gatherElementsRule: Rule = (node, [g]) => {
   const [x, indices] = [input(node, 0), input(node, 1)]
-  const columns = x.shape[1] as number
+  const columns = known(x.shape[1] as Dim, 'GatherElements')
   if (indices.shape[1] !== 1) throw graphError('GatherElements: the gradient is written for one index a row.')
-  const iota = x.graph.integers(Array.from({ length: columns }, (_, i) => i), [1, columns])
+  const iota = countUp(x.graph, columns, [1, columns], indices)
   return [where(equal(iota, indices), g as Value, x.graph.constant(0)), null]
 }
 

@@ -3,7 +3,7 @@
 import type { Dim } from '../graph/dims'
 import type { Value } from '../graph/graph'
 import {
-  add, argMax, cast, cumSum, equal, exp, gather, gatherElements, gemm, less, log, mul, neg, reduceMax, reduceMean, reduceSum, reshape, rmsNorm, sub, topK, where,
+  add, argMax, cast, cumSum, equal, exp, gather, gatherElements, gemm, less, log, mul, neg, reduceMax, reduceMean, reduceSum, reshape, rmsNorm, slice, sub, topK, where,
 } from '../graph/ops'
 import { gradients } from '../graph/gradients'
 import type { ModelConfig } from './config'
@@ -53,7 +53,7 @@ export interface HeadScores {
   meanLogit: Value
 }
 
-/** log softmax(logits)[target], entropy, log-sum-exp, greedy token and mean logit, each [rows]. target int64 [rows]. */
+/** log softmax(logits)[target], entropy, log-sum-exp and mean logit, each [rows], and the greedy token [rows, 1]. target int32 [rows]. */
 export function headForward(inputs: HeadInputs & { target: Value }, config: ModelConfig): HeadScores {
   const { logits, lse } = distribution(inputs, config)
   const logprobs = sub(logits, lse)
@@ -61,7 +61,7 @@ export function headForward(inputs: HeadInputs & { target: Value }, config: Mode
     logprob: flat(sub(gatherElements(logits, column(inputs.target)), lse)),
     entropy: flat(entropyOf(exp(logprobs), logprobs)),
     lse: flat(lse),
-    argmax: flat(argMax(logits)),
+    argmax: argMax(logits),
     meanLogit: flat(reduceMean(logits, [-1])),
   }
 }
@@ -96,18 +96,19 @@ export function headBackward(
   const [dx, dNorm] = gradients([{ output: hidden, seed: dHidden }], full ? [x, norm] : [x])
   if (!dx) throw new Error('headBackward: no gradient reached x.')
   if (!full) return { dx, dNorm: null, dTable: null }
-  const vocab = g.integers(Array.from({ length: config.vocab_size }, (_, i) => i), [1, config.vocab_size])
+  const vocab = g.integers(Array.from({ length: config.vocab_size }, (_, i) => i), [1, config.vocab_size], 'int32')
   const dLogits = sub(where(equal(vocab, column(target)), a, g.constant(0)), weighted)
   return { dx, dNorm: dNorm ?? null, dTable: mul(gemm(dLogits, hidden, { transA: true }), inverseTemperature) }
 }
 
 export interface SampleOutputs {
-  /** float32 [rows]: the sampled id (exact below 2²⁴). */
-  id: Value
+  /** float32 [rows]: the sampled id (exact below 2²⁴); from the filtered sampler its place in topId. */
+  choice: Value
   logprob: Value
   entropy: Value
-  /** float32 [rows, TOP]: probabilities of the likeliest tokens, best first, and int64 ids. */
+  /** float32 [rows, TOP]: probabilities of the likeliest tokens, best first. */
   topProb: Value
+  /** int64 [rows, TOP], from the filtered sampler [rows, FILTER_WIDTH or fewer]: their ids. */
   topId: Value
 }
 
@@ -139,7 +140,7 @@ export function headSample(inputs: HeadInputs & { uniform: Value }, config: Mode
   const probs = exp(logprobs)
   const id = inverseCdf(probs, inputs.uniform)
   const [topProb, topId] = topK(probs, TOP)
-  return { id: flat(id), logprob: flat(pick(logprobs, id)), entropy: flat(entropyOf(probs, logprobs)), topProb, topId }
+  return { choice: flat(id), logprob: flat(pick(logprobs, id)), entropy: flat(entropyOf(probs, logprobs)), topProb, topId }
 }
 
 /** Most tokens that the filtered sampler looks at; a nucleus wider than this is cut there. */
@@ -165,12 +166,12 @@ export function headSampleFiltered(
   const floor = mul(inputs.minP, reduceMax(sorted, [-1]))
   const kept = where(less(byP, floor), zero, byP)
   const rank = inverseCdf(kept, inputs.uniform)
-  const [topProb, topId] = topK(probs, TOP)
+  // The ids stay int64, with which WebGPU cannot compute: the host looks the sampled one up.
   return {
-    id: flat(pick(cast(ids, 'float32'), rank)),
+    choice: flat(rank),
     logprob: flat(log(pick(sorted, rank))),
     entropy: flat(entropyOf(probs, logprobs)),
-    topProb,
-    topId,
+    topProb: slice(sorted, 1, 0, TOP),
+    topId: ids,
   }
 }

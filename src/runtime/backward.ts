@@ -47,13 +47,13 @@ function headInputs(model: LoadedModel, chunk: HeadChunk, rows: number, temperat
   const n = chunk.rows.length
   const dLogprob = new Float32Array(n)
   const dEntropy = new Float32Array(n)
-  const inverse = new BigInt64Array(rows)
+  const inverse = new Int32Array(rows)
   const present = new Float32Array(rows)
   chunk.rows.forEach(({ sequence, token, at }, i) => {
     const gradient = gradientOf(sequence, token)
     dLogprob[i] = gradient.dLogprob
     dEntropy[i] = gradient.dEntropy
-    inverse[at] = BigInt(i)
+    inverse[at] = i
     present[at] = 1
   })
   return {

@@ -64,8 +64,8 @@ export async function forward(
   const chunks: HeadChunk[] = []
   for (let start = 0; start < rows.length; start += perChunk) {
     const part = rows.slice(start, start + perChunk)
-    const at = integers(device, part.map((row) => row.at), [part.length])
-    const target = integers(device, part.map((row) => row.target), [part.length])
+    const at = integers(device, part.map((row) => row.at))
+    const target = integers(device, part.map((row) => row.target))
     const out = await device.run(await sessions.get('head_forward'), {
       x: states[states.length - 1] as DeviceTensor,
       rows: at,

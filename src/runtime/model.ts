@@ -38,9 +38,9 @@ export class RopeTables {
   }
 }
 
-/** int64 input from numbers. */
-export function integers(device: Device, values: readonly number[], dims: readonly number[]): DeviceTensor {
-  return device.host(BigInt64Array.from(values, (x) => BigInt(x)), dims)
+/** int32 input [values] from numbers. */
+export function integers(device: Device, values: readonly number[]): DeviceTensor {
+  return device.host(Int32Array.from(values), [values.length])
 }
 
 export function scalar(device: Device, value: number): DeviceTensor {

@@ -147,13 +147,13 @@ export function packBatch(batch: readonly TrainSequence[], options: PackingOptio
 }
 
 /** Host arrays of a micro-batch: ids and positions [batch, tokens], bias [batch, 1, tokens, tokens]. */
-export function microBatchArrays({ batch, tokens, rows }: MicroBatch): { ids: BigInt64Array; positions: BigInt64Array; bias: Float32Array } {
-  const ids = new BigInt64Array(batch * tokens)
+export function microBatchArrays({ batch, tokens, rows }: MicroBatch): { ids: Int32Array; positions: BigInt64Array; bias: Float32Array } {
+  const ids = new Int32Array(batch * tokens)
   const positions = new BigInt64Array(batch * tokens)
   const bias = new Float32Array(batch * tokens * tokens).fill(-1e9)
   rows.forEach((row, r) => {
     row.ids.forEach((id, i) => {
-      ids[r * tokens + i] = BigInt(id)
+      ids[r * tokens + i] = id
       positions[r * tokens + i] = BigInt(row.positions[i] as number)
       const base = (r * tokens + i) * tokens
       for (let j = 0; j <= i; j++) if (row.branches[j] === 0 || row.branches[j] === row.branches[i]) bias[base + j] = 0

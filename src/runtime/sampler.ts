@@ -6,6 +6,9 @@ import { TOP } from '../model/head'
 import { type Cell, type Copy, type DeviceTensor, hostFloats, hostIntegers } from './device'
 import { integers, type LoadedModel, scalar } from './model'
 
+/** The largest float32 below 1: a uniform that rounded up to 1 would lie behind the last token. */
+const ALMOST_ONE = 1 - 2 ** -24
+
 /** On WASM the whole cache passes through the heap at each run, so its capacity grows in steps of this many tokens. */
 const CAPACITY_STEP = 128
 
@@ -92,8 +95,11 @@ export class EngineSampler implements Sampler {
     const { hidden_size: hidden } = this.model.spec.config
     const ids = new Array<number>(this.slots).fill(0)
     for (const { slot, id } of tokens) ids[this.checkedSlot(slot)] = id
-    this.reserve(Math.max(...tokens.map(({ slot }) => this.length(slot))) + 1)
-    // Rows that do not decode write one token past their end, where their next real token will overwrite it.
+    if (new Set(tokens.map(({ slot }) => slot)).size < tokens.length) throw new PlaygroundError('engine', 'A decode names one slot twice.')
+    // Rows that do not decode write one token past their end too, where their next real token will overwrite it. A full
+    // row loses its last token's key there, which no later token can need.
+    const longest = Math.max(...this.lengths)
+    this.reserve(Math.max(Math.min(longest + 1, this.contextLength), ...tokens.map(({ slot }) => this.length(slot) + 1)))
     const lastIndex = Int32Array.from(this.lengths, (n) => Math.min(n, this.capacity - 1))
     const total = Math.max(...lastIndex) + 1
     const x = await this.embed(ids)
@@ -113,7 +119,7 @@ export class EngineSampler implements Sampler {
     if (requests.length === 0) return []
     const { device, sessions, weights, spec } = this.model
     const uniform = new Float32Array(this.slots)
-    for (const { slot, uniform: u } of requests) uniform[this.checkedSlot(slot)] = u
+    for (const { slot, uniform: u } of requests) uniform[this.checkedSlot(slot)] = Math.min(u, ALMOST_ONE)
     const greedy = params.temperature === 0
     const filtered = !greedy && (params.top_k > 0 || params.top_p < 1 || (params.min_p ?? 0) > 0)
     const out = await device.run(await sessions.get(filtered ? 'head_sample_filtered' : 'head_sample'), {
@@ -126,13 +132,16 @@ export class EngineSampler implements Sampler {
       top_p: scalar(device, params.top_p),
       min_p: scalar(device, params.min_p ?? 0),
     })
-    const [id, logprob, entropy, topProb] = [out.id, out.logprob, out.entropy, out.top_prob].map(hostFloats) as [Float32Array, Float32Array, Float32Array, Float32Array]
+    const [choice, logprob, entropy, topProb] = [out.choice, out.logprob, out.entropy, out.top_prob].map(hostFloats) as [Float32Array, Float32Array, Float32Array, Float32Array]
     const topId = hostIntegers(out.top_id)
+    const width = topId.length / this.slots
     device.free(...Object.values(out))
     return requests.map(({ slot }) => {
-      const top = Array.from({ length: TOP }, (_, k) => ({ id: Number(topId[slot * TOP + k]), prob: topProb[slot * TOP + k] as number }))
+      const top = Array.from({ length: TOP }, (_, k) => ({ id: Number(topId[slot * width + k]), prob: topProb[slot * TOP + k] as number }))
       const best = top[0] as { id: number; prob: number }
-      const sampled = greedy ? { id: best.id, logprob: Math.log(best.prob) } : { id: id[slot] as number, logprob: logprob[slot] as number }
+      const chosen = choice[slot] as number
+      const id = filtered ? Number(topId[slot * width + chosen]) : chosen
+      const sampled = greedy ? { id: best.id, logprob: Math.log(best.prob) } : { id, logprob: logprob[slot] as number }
       if (!Number.isFinite(sampled.logprob)) {
         throw new PlaygroundError('non-finite', 'The model gave a log-probability that is not a finite number.', 'Press Reset, and lower learning_rate.')
       }
@@ -142,7 +151,7 @@ export class EngineSampler implements Sampler {
 
   private async embed(ids: readonly number[]): Promise<DeviceTensor> {
     const { device, sessions, weights } = this.model
-    const out = await device.run(await sessions.get('embed'), { table: weights.table, ids: integers(device, ids, [ids.length]) })
+    const out = await device.run(await sessions.get('embed'), { table: weights.table, ids: integers(device, ids) })
     return out.x as DeviceTensor
   }
 

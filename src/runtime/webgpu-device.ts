@@ -70,10 +70,20 @@ export class WebGpuDevice implements Device {
 
   copy(copies: readonly Copy[]): void {
     const encoder = this.device.createCommandEncoder()
+    // WebGPU copies between two buffers only: within one buffer the way leads through a third.
+    const within = copies.filter(({ from, to }) => this.buffer(from) === this.buffer(to))
+    const between = within.length > 0 ? this.device.createBuffer({ size: Math.max(...within.map((copy) => copy.count)) * 4, usage: 0x4 | 0x8 }) : null
     for (const { from, fromOffset, to, toOffset, count: n } of copies) {
-      encoder.copyBufferToBuffer(this.buffer(from), fromOffset * 4, this.buffer(to), toOffset * 4, n * 4)
+      const [source, target] = [this.buffer(from), this.buffer(to)]
+      if (source === target && between) {
+        encoder.copyBufferToBuffer(source, fromOffset * 4, between, 0, n * 4)
+        encoder.copyBufferToBuffer(between, 0, target, toOffset * 4, n * 4)
+      } else {
+        encoder.copyBufferToBuffer(source, fromOffset * 4, target, toOffset * 4, n * 4)
+      }
     }
     this.device.queue.submit([encoder.finish()])
+    between?.destroy()
   }
 
   write(to: DeviceTensor, offset: number, data: Float32Array): void {

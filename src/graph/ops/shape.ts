@@ -65,16 +65,16 @@ export function concat(parts: readonly Value[], axis: number): Value {
   return first.graph.node('Concat', parts, [{ dtype: first.dtype, shape }], { axis: { int: at } })[0] as Value
 }
 
-/** Rows of x picked by int64 indices along axis 0: [n, …] and [k] → [k, …]. */
+/** Rows of x picked by integer indices along axis 0: [n, …] and [k] → [k, …]. */
 export function gather(x: Value, indices: Value): Value {
-  expectType('Gather', indices, 'int64')
+  expectType('Gather', indices, 'int32', 'int64')
   const shape = [...indices.shape, ...x.shape.slice(1)]
   return x.graph.node('Gather', [x, indices], [{ dtype: x.dtype, shape }], { axis: { int: 0 } })[0] as Value
 }
 
-/** One element a row: x [rows, columns] and indices int64 [rows, k] → [rows, k]. */
+/** Elements of each row: x [rows, columns] and integer indices [rows, k] → [rows, k]. */
 export function gatherElements(x: Value, indices: Value): Value {
-  expectType('GatherElements', indices, 'int64')
+  expectType('GatherElements', indices, 'int32', 'int64')
   expectRank('GatherElements', x, 2)
   expectRank('GatherElements', indices, 2)
   if (dimAt(x, 0) !== dimAt(indices, 0)) throw graphError(`GatherElements: ${describe(indices)} has other rows than ${describe(x)}.`)
