@@ -9,8 +9,10 @@ const server = spawn(python, ['e2e/openenv/serve.py', ...process.argv.slice(2)],
   cwd: projectRoot,
   env: { ...process.env, PYTHONUNBUFFERED: '1' },
   stdio: 'inherit',
+  // Out of the terminal's group: Ctrl-C reaches it as the SIGTERM below, which it answers without a traceback.
+  detached: true,
 })
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill('SIGTERM'))
 server.on('exit', code => {
   process.exitCode = code ?? 0
 })
