@@ -36,6 +36,7 @@ export const S = {
     urlHint: 'ws://host:8000, https://…, or host:port',
     connect: 'Connect',
     consent: (url: string) => `This link names the server ${url}. Nothing connects to it until you press Connect.`,
+    consentShort: 'Waiting · press Connect to use the server of this link',
     sessions: (n: number) => `at most ${n} sessions at once`,
     scene: 'Scene',
     systemPrompt: 'System prompt',

@@ -12,7 +12,7 @@ export function StateLine() {
   const linked = useSetup((s) => (s.awaitsConsent && s.config.environment.kind === 'openenv' ? s.config.environment.url : null))
   const waiting = view.run.state === 'running' && (latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false)
   const now = useClock(waiting)
-  const sentence = linked !== null ? S.task.consent(linked) : describeRun(view, now)
+  const sentence = linked !== null ? S.task.consentShort : describeRun(view, now)
   const { run } = view
   return (
     <div className="state">

@@ -1,6 +1,6 @@
 /** Column 3: each episode's reward as a bar, the group's mean and spread, and the advantage that follows. */
 
-import { usePlannedStep, useSelectedStep, useSelection, useStores } from '../../store/hooks'
+import { usePlannedStep, useRun, useSelectedStep, useSelection, useStores } from '../../store/hooks'
 import type { EpisodeView, StepView } from '../../store/view'
 import { scaleColor, signMark, symmetricScale } from '../../ui/colors'
 import { NONE, number, signed } from '../../ui/format'
@@ -12,14 +12,29 @@ import { type GroupView, groupOf, meanReward } from '../group/group-view'
 export function RewardsPanel() {
   const step = useSelectedStep()
   const index = useSelection((s) => s.episode)
-  const gone = useSelection((s) => s.step !== null)
+  const selected = useSelection((s) => s.step)
   const planned = usePlannedStep()
-  const shown = step ?? (gone ? null : planned)
+  const shown = step ?? (selected === null ? planned : null)
   return (
     <Panel id="rewards" number={3} title={S.rewards.title} lead={S.rewards.lead}>
       {shown && <Rewards step={shown} group={groupOf(shown, index)} />}
-      {!step && <p className="note">{S.rewards.empty}</p>}
+      {!step && (selected === null ? <p className="note">{S.rewards.empty}</p> : <OldGroups step={selected} />)}
     </Panel>
+  )
+}
+
+/** Of a step whose episodes are no longer kept: what is left of its groups. */
+function OldGroups({ step }: { step: number }) {
+  const groups = useRun((view) => view.history.find((s) => s.step === step)?.groups)
+  return (
+    <ol className="old-groups">
+      {groups?.map((group) => (
+        <li key={group.group}>
+          {S.group.picker} {group.group + 1}: {S.rewards.mean} {number(group.mean)}, {S.rewards.std} {number(group.std)}
+          {!group.signal && `, ${S.rewards.noSignal}`}
+        </li>
+      ))}
+    </ol>
   )
 }
 

@@ -17,9 +17,12 @@ import { TokenText } from './TokenText'
 
 export function TrajectoryPanel() {
   const episode = useSelectedEpisode()
+  const step = useSelectedStep()
+  const selected = useSelection((s) => s.step)
+  const why = selected !== null && !step ? S.group.gone(selected) : S.trajectory.empty
   return (
     <Panel id="trajectory" title={S.trajectory.title} lead={S.trajectory.lead} aside={<ColourBy />}>
-      {episode ? <Trajectory key={`${episode.step}/${episode.index}`} episode={episode} /> : <p className="empty">{S.trajectory.empty}</p>}
+      {episode ? <Trajectory key={`${episode.step}/${episode.index}`} episode={episode} /> : <p className="empty">{why}</p>}
     </Panel>
   )
 }
