@@ -64,7 +64,11 @@ describe('the cue', () => {
 })
 
 describe('variants', () => {
-  it('can leave echo out', () => {
-    expect(VARIANTS['no-echo']?.every((phase) => phase.portions.every(({ task }) => task !== 'echo'))).toBe(true)
+  it('change the number of echo games and nothing else', () => {
+    const echoes = (name: string) => VARIANTS[name]?.map(({ portions }) => portions.filter((p) => p.task === 'echo').map((p) => p.count))
+    const others = (name: string) => VARIANTS[name]?.map(({ portions }) => portions.filter((p) => p.task !== 'echo'))
+    expect([echoes('no-echo'), echoes('more-echo')]).toEqual([[[], []], [[16], [16]]])
+    expect(others('no-echo')).toEqual(others('default'))
+    expect(others('more-echo')).toEqual(others('default'))
   })
 })

@@ -61,8 +61,17 @@ export function learningRate(phase: Phase, step: number, inPhase: number): numbe
   return LEARNING_RATE * warm * (FINAL_RATE + (1 - FINAL_RATE) * 0.5 * (1 + Math.cos(Math.PI * progress)))
 }
 
+/** A recipe with another number of echo games in every phase; 0 leaves the task out. */
+function withEcho(count: number): readonly Phase[] {
+  return PHASES.map((phase) => ({
+    ...phase,
+    portions: phase.portions.flatMap((portion) => (portion.task !== 'echo' ? [portion] : count > 0 ? [{ ...portion, count }] : [])),
+  }))
+}
+
 /** Other recipes to compare with; the first one is what is shipped. */
 export const VARIANTS: Readonly<Record<string, readonly Phase[]>> = {
   default: PHASES,
-  'no-echo': PHASES.map((phase) => ({ ...phase, portions: phase.portions.filter(({ task }) => task !== 'echo') })),
+  'no-echo': withEcho(0),
+  'more-echo': withEcho(16),
 }
