@@ -1,6 +1,8 @@
 /** Every time span of the interface, in milliseconds. */
 
 export const DURATIONS = {
+  /** A shorter wait for the environment is not worth a word: the sentence would flicker. */
+  noticeableWait: 50,
   /** How often "waiting for environment" counts on. */
   waitingTick: 250,
   /** Least time between two announcements to a screen reader, unless the phase changes. */

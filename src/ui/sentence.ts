@@ -1,6 +1,7 @@
 /** The one sentence of state beside the buttons. */
 
 import { isActive, latestStep, type RunView, type StepView } from '../store/view'
+import { DURATIONS } from './durations'
 import { bytes, duration } from './format'
 
 /** What the page is doing, as one sentence; `now` in ms on the clock of the store. */
@@ -61,7 +62,8 @@ function describeSampling(step: StepView, now: number | null): string[] {
   const active = step.episodes.filter((e) => !e.finished)
   if (active.length > 0) parts.push(`turn ${Math.max(...active.map((e) => e.turn)) + 1}`)
   const waiting = active.flatMap((e) => (e.waitingSince === null ? [] : [e.waitingSince]))
-  if (waiting.length > 0 && now !== null) parts.push(`waiting for environment ${duration(Math.max(0, now - Math.min(...waiting)))}`)
+  const waited = now === null || waiting.length === 0 ? 0 : now - Math.min(...waiting)
+  if (waited >= DURATIONS.noticeableWait) parts.push(`waiting for environment ${duration(waited)}`)
   return parts
 }
 
