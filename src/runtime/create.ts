@@ -1,9 +1,9 @@
 /** Makes an engine: reads config and weights, chooses the device, uploads, and joins sampler and trainer. */
 
 import type { Backend, LoraConfig } from '../core/config'
-import type { Engine, EngineInfo } from '../core/engine'
+import type { Adapter, Engine, EngineInfo, NamedTensor, OptimizerParams, SequenceScores, TrainSequence } from '../core/engine'
 import type { WeightSource } from '../core/weights'
-import { parseModelConfig } from '../model/config'
+import { type ModelConfig, parseModelConfig } from '../model/config'
 import { countParameters } from '../model/parameters'
 import type { ArtifactSpec } from '../artifacts/spec'
 import type { Device } from './device'
@@ -15,7 +15,7 @@ import { Sessions } from './sessions'
 import { EngineTrainer } from './trainer'
 import { WasmDevice } from './wasm-device'
 import { WebGpuDevice } from './webgpu-device'
-import { frozenWeights, readWeights, uploadWeights } from './weights'
+import { frozenWeights, type HostWeights, readWeights, uploadWeights } from './weights'
 
 export interface EngineOptions {
   source: WeightSource
@@ -39,7 +39,7 @@ export interface EngineOptions {
 
 /** Throws PlaygroundError: 'model' for what we do not support, 'engine' or 'memory' when the backend refuses. */
 export async function createEngine(options: EngineOptions): Promise<EngineInstance> {
-  const { source, lora, backend, threads, slots, modelName } = options
+  const { source, lora, backend, threads } = options
   const config = parseModelConfig(await source.config())
   const spec: ArtifactSpec = { config, lora, precision: 'float32' }
   const host = await readWeights(source, config)
@@ -47,14 +47,31 @@ export async function createEngine(options: EngineOptions): Promise<EngineInstan
   const device: Device = backend === 'webgpu' ? new WebGpuDevice(ort, options.adapterName ?? 'GPU') : new WasmDevice(ort, threads)
   // Baked weights must not change: only a frozen base on WASM has them.
   const sessions = new Sessions(device, spec, backend === 'wasm' && lora ? frozenWeights(host, config) : undefined)
-  // The first session makes the GPU device that all tensors need.
-  await sessions.get('adamw')
+  try {
+    // The first session makes the GPU device that all tensors need.
+    await sessions.get('adamw')
+    return assemble(options, config, spec, host, device, sessions, ort.env.versions.web ?? ort.env.versions.common)
+  } catch (error) {
+    await device.dispose()
+    await sessions.release()
+    throw error
+  }
+}
 
+function assemble(
+  { lora, backend, threads, slots, modelName, seed, contextLength: asked, microBatchTokens }: EngineOptions,
+  config: ModelConfig,
+  spec: ArtifactSpec,
+  host: HostWeights,
+  device: Device,
+  sessions: Sessions,
+  ortVersion: string,
+): EngineInstance {
   const weights = uploadWeights(device, host, config)
   const layout = layoutOf(spec)
-  const initial = lora ? freshLora(layout, options.seed ?? 0) : new Float32Array(layout.reduce((n, e) => n + e.size, 0))
+  const initial = lora ? freshLora(layout, seed ?? 0) : new Float32Array(layout.reduce((n, e) => n + e.size, 0))
   if (!lora) for (const { name, offset } of layout) initial.set(host.get(name) as Float32Array, offset)
-  const contextLength = Math.min(options.contextLength, config.max_position_embeddings)
+  const contextLength = Math.min(asked, config.max_position_embeddings)
   const model: LoadedModel = {
     device,
     spec,
@@ -72,10 +89,12 @@ export async function createEngine(options: EngineOptions): Promise<EngineInstan
     parameters: countParameters(config),
     trainable: model.parameters.total,
     vocabSize: config.vocab_size,
-    ortVersion: ort.env.versions.web ?? ort.env.versions.common,
+    ortVersion,
   }
-  return new EngineInstance(model, info, slots, options.microBatchTokens ?? 1024)
+  return new EngineInstance(model, info, slots, microBatchTokens ?? 1024)
 }
+
+type LossSlopes = Engine['accumulate'] extends (batch: never, options: never, loss: infer Loss) => unknown ? Loss : never
 
 /** core's Engine over one loaded model. */
 export class EngineInstance extends EngineTrainer implements Engine {
@@ -106,6 +125,26 @@ export class EngineInstance extends EngineTrainer implements Engine {
   decode: Engine['decode'] = (tokens) => this.queued(() => this.sampler.decode(tokens))
   sample: Engine['sample'] = (requests, params) => this.queued(() => this.sampler.sample(requests, params))
 
+  override score(batch: readonly TrainSequence[], options: { temperature: number; adapter?: Adapter }): Promise<SequenceScores[]> {
+    return this.queued(() => super.score(batch, options))
+  }
+
+  override accumulate(batch: readonly TrainSequence[], options: { temperature: number }, loss: LossSlopes): Promise<void> {
+    return this.queued(() => super.accumulate(batch, options, loss))
+  }
+
+  override optimizerStep(params: OptimizerParams): Promise<{ grad_norm: number }> {
+    return this.queued(() => super.optimizerStep(params))
+  }
+
+  override exportParameters(): Promise<NamedTensor[]> {
+    return this.queued(() => super.exportParameters())
+  }
+
+  override importParameters(tensors: readonly NamedTensor[]): Promise<void> {
+    return this.queued(() => super.importParameters(tensors))
+  }
+
   /** Device memory in use, bytes. */
   get allocatedBytes(): number {
     return this.loaded.device.allocatedBytes
@@ -119,7 +158,8 @@ export class EngineInstance extends EngineTrainer implements Engine {
 
   async dispose(): Promise<void> {
     await this.queue
-    await this.loaded.sessions.release()
+    // Outputs must be given back while their sessions are there.
     await this.loaded.device.dispose()
+    await this.loaded.sessions.release()
   }
 }

@@ -24,6 +24,8 @@ export class Sessions {
       const bytes = toOnnx(buildArtifact(this.spec, name, this.frozen))
       session = this.device.createSession(bytes, ON_HOST.includes(name))
       this.made.set(name, session)
+      // The next call tries again.
+      session.catch(() => this.made.delete(name))
     }
     return session
   }
@@ -31,6 +33,6 @@ export class Sessions {
   async release(): Promise<void> {
     const all = [...this.made.values()]
     this.made.clear()
-    for (const session of all) await this.device.release(await session)
+    for (const session of await Promise.allSettled(all)) if (session.status === 'fulfilled') await this.device.release(session.value)
   }
 }

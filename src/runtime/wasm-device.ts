@@ -104,6 +104,7 @@ export class WasmDevice implements Device {
   }
 
   dispose(): Promise<void> {
+    this.allocatedBytes = 0
     return Promise.resolve()
   }
 }

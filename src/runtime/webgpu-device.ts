@@ -14,7 +14,11 @@ export class WebGpuDevice implements Device {
   allocatedBytes = 0
   private gpu: GPUDevice | null = null
   private readonly owned = new Map<Tensor, GPUBuffer>()
+  /** Outputs that onnxruntime allocated and nobody has freed; they would outlive their session. */
+  private readonly outputs = new Set<Tensor>()
   private failure: PlaygroundError | null = null
+  /** Ends when the GPU is taken away; runs in flight then end by themselves. */
+  private lost: Promise<void> = new Promise(() => undefined)
 
   constructor(
     private readonly ort: OrtModule,
@@ -29,23 +33,19 @@ export class WebGpuDevice implements Device {
   }
 
   async createSession(bytes: Uint8Array, onHost: boolean): Promise<DeviceSession> {
-    try {
-      const session = await exclusive(() =>
-        this.ort.InferenceSession.create(bytes, {
-          executionProviders: ['webgpu'],
-          graphOptimizationLevel: 'basic',
-          preferredOutputLocation: onHost ? 'cpu' : 'gpu-buffer',
-          extra: { session: { disable_cpu_ep_fallback: '1' } },
-        }),
-      )
-      if (!this.gpu) {
-        this.gpu = (await this.ort.env.webgpu.device)
-        this.watch(this.gpu)
-      }
-      return { session, inputs: new Set(session.inputNames), outputs: session.outputNames, onHost }
-    } catch (error) {
-      throw engineError(error)
+    const session = await this.alone(() =>
+      this.ort.InferenceSession.create(bytes, {
+        executionProviders: ['webgpu'],
+        graphOptimizationLevel: 'basic',
+        preferredOutputLocation: onHost ? 'cpu' : 'gpu-buffer',
+        extra: { session: { disable_cpu_ep_fallback: '1' } },
+      }),
+    )
+    if (!this.gpu) {
+      this.gpu = await this.ort.env.webgpu.device
+      this.watch(this.gpu)
     }
+    return { session, inputs: new Set(session.inputNames), outputs: session.outputNames, onHost }
   }
 
   upload(data: Float32Array, dims: readonly number[]): DeviceTensor {
@@ -92,7 +92,7 @@ export class WebGpuDevice implements Device {
 
   async read(tensor: DeviceTensor): Promise<Float32Array> {
     if (tensor.tensor.location === 'cpu') return tensor.tensor.data as Float32Array
-    return exclusive(async () => {
+    return this.alone(async () => {
       const size = count(tensor.dims) * 4
       // GPUBufferUsage: MAP_READ | COPY_DST
       const staging = this.device.createBuffer({ size, usage: 0x1 | 0x8 })
@@ -116,6 +116,7 @@ export class WebGpuDevice implements Device {
         this.owned.delete(item.tensor)
       } else {
         this.allocatedBytes -= count(item.dims) * 4
+        this.outputs.delete(item.tensor)
         item.tensor.dispose()
       }
     }
@@ -128,23 +129,18 @@ export class WebGpuDevice implements Device {
   ): Promise<Record<string, DeviceTensor>> {
     const feeds = Object.fromEntries(Object.entries(inputs).flatMap(([name, t]) => (known.has(name) ? [[name, t.tensor]] : [])))
     const fetches = Object.fromEntries(outputs.map((name) => [name, inPlace[name]?.value.tensor ?? null]))
-    try {
-      const results = await exclusive(() => {
-        if (this.failure) throw this.failure
-        return session.run(feeds, fetches)
-      })
-      if (this.failure) throw this.failure
-      const out: Record<string, DeviceTensor> = {}
-      for (const name of outputs) {
-        const tensor = results[name]
-        if (!tensor || inPlace[name]) continue
-        if (tensor.location === 'gpu-buffer') this.allocatedBytes += count(tensor.dims) * 4
-        out[name] = { dims: tensor.dims, tensor }
+    const results = await this.alone(() => session.run(feeds, fetches))
+    const out: Record<string, DeviceTensor> = {}
+    for (const name of outputs) {
+      const tensor = results[name]
+      if (!tensor || inPlace[name]) continue
+      if (tensor.location === 'gpu-buffer') {
+        this.allocatedBytes += count(tensor.dims) * 4
+        this.outputs.add(tensor)
       }
-      return out
-    } catch (error) {
-      throw this.failure ?? engineError(error)
+      out[name] = { dims: tensor.dims, tensor }
     }
+    return out
   }
 
   release({ session }: DeviceSession): Promise<void> {
@@ -152,19 +148,38 @@ export class WebGpuDevice implements Device {
   }
 
   dispose(): Promise<void> {
+    for (const tensor of this.outputs) tensor.dispose()
     for (const buffer of this.owned.values()) buffer.destroy()
+    this.outputs.clear()
     this.owned.clear()
     this.allocatedBytes = 0
     return Promise.resolve()
   }
 
+  /** Does `work` after all earlier work. What goes wrong becomes a PlaygroundError; a lost GPU explains every other error. */
+  private async alone<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await exclusive(() => {
+        if (this.failure) throw this.failure
+        return work()
+      })
+      if (this.failure) throw this.failure
+      return result
+    } catch (error) {
+      // An error may come before the news that the GPU was lost.
+      const later = new Promise((resolve) => setTimeout(resolve, 100))
+      await Promise.race([later, this.lost])
+      throw this.failure ?? engineError(error)
+    }
+  }
+
   private buffer(tensor: DeviceTensor): GPUBuffer {
-    return this.owned.get(tensor.tensor) ?? (tensor.tensor.gpuBuffer)
+    return this.owned.get(tensor.tensor) ?? tensor.tensor.gpuBuffer
   }
 
   private watch(gpu: GPUDevice): void {
-    void gpu.lost.then((info) => {
-      this.failure ??= new PlaygroundError(
+    this.lost = gpu.lost.then((info) => {
+      this.failure = new PlaygroundError(
         'device-lost',
         `The GPU was taken away (${info.message || info.reason}).`,
         'The adapter of the last finished step is kept. Reload the page, and lower slots or lengths if it happens again.',

@@ -1,0 +1,199 @@
+/** Runs an engine through one of everything and reports plain numbers, in whatever scope it is imported into. */
+
+import { buildArtifact } from '../../../src/artifacts/build'
+import { artifactNames, type ArtifactSpec } from '../../../src/artifacts/spec'
+import type { Backend, LoraConfig } from '../../../src/core/config'
+import type { Engine, SampledToken, SequenceGradient, SequenceScores } from '../../../src/core/engine'
+import { PlaygroundError } from '../../../src/core/errors'
+import { toOnnx } from '../../../src/graph/onnx'
+import { parseModelConfig } from '../../../src/model/config'
+import { createEngine, type EngineInstance } from '../../../src/runtime/create'
+import { loadOrt } from '../../../src/runtime/ort'
+import { WebGpuDevice } from '../../../src/runtime/webgpu-device'
+import { CONFIG, LORA, randomAdapter, randomModel, smallBatch } from './engine-model'
+
+export interface RunRequest {
+  backend: Backend
+  threads?: number
+  /** null trains all parameters. Default: all seven targets. */
+  lora?: LoraConfig | null
+}
+
+export interface RunResult {
+  info: Engine['info']
+  isolated: boolean
+  /** [sequences][tokens] */
+  logprobs: number[][]
+  entropies: number[][]
+  argmax: number[][]
+  gradients: Record<string, number[]>
+  grad_norm: number
+  /** Parameters after one AdamW step. */
+  stepped: Record<string, number[]>
+  sampled: SampledToken[][]
+  /** allocatedBytes after each of three equal steps. */
+  bytes: number[]
+  seconds: Record<string, number>
+}
+
+const TEMPERATURE = 0.8
+const OPTIMIZER = { adam_beta1: 0.9, adam_beta2: 0.99, adam_epsilon: 1e-8, weight_decay: 0.1, max_grad_norm: 0.5, learning_rate: 1e-2 }
+
+export function start({ backend, threads = 1, lora = LORA }: RunRequest): Promise<EngineInstance> {
+  const source = randomModel()
+  return createEngine({ source, lora, backend, threads, slots: 4, contextLength: 48, modelName: 'random', adapterName: 'test' })
+}
+
+/** d loss / d log-prob and d entropy, different at every token. */
+export function slopes(indices: number[], scores: SequenceScores[]): SequenceGradient[] {
+  return indices.map((index, i) => {
+    const n = scores[i]?.logprobs.length ?? 0
+    return {
+      dLogprobs: Float64Array.from({ length: n }, (_, t) => Math.sin(1 + 3 * index + t)),
+      dEntropies: Float64Array.from({ length: n }, (_, t) => 0.3 * Math.cos(index + 2 * t)),
+    }
+  })
+}
+
+async function parameters(engine: Engine): Promise<Record<string, number[]>> {
+  return Object.fromEntries((await engine.exportParameters()).map(({ name, data }) => [name, [...data]]))
+}
+
+/** The accumulated gradient through parameters alone: with betas 0 and a huge ε a step is p −= factor · g. */
+async function readGradients(engine: Engine): Promise<{ gradients: Record<string, number[]>; grad_norm: number }> {
+  const factor = 1e3
+  const before = await parameters(engine)
+  const { grad_norm } = await engine.optimizerStep({
+    learning_rate: 1e8 * factor, adam_beta1: 0, adam_beta2: 0, adam_epsilon: 1e8, weight_decay: 0, max_grad_norm: Infinity,
+  })
+  const after = Object.entries(await parameters(engine))
+  const gradients = after.map(([name, data]) => [name, data.map((x, i) => ((before[name]?.[i] ?? NaN) - x) / factor)] as const)
+  return { gradients: Object.fromEntries(gradients), grad_norm }
+}
+
+/** Prefill, a second prefill behind it, copies, ragged decoding, and every way of sampling. */
+async function play(engine: Engine): Promise<SampledToken[][]> {
+  const ids = Array.from({ length: 12 }, (_, i) => (7 * i + 3) % CONFIG.vocab_size)
+  const out: SampledToken[][] = []
+  const all = [0, 1, 2, 3].map((slot) => ({ slot, uniform: (slot + 0.37) / 4 }))
+  const plain = { temperature: 1, top_k: 0, top_p: 1, min_p: null }
+  await engine.prefill(0, ids.slice(0, 5))
+  await engine.prefill(1, ids.slice(0, 2))
+  await engine.copy(0, [2, 3])
+  await engine.prefill(3, ids.slice(5, 8))
+  out.push(await engine.sample(all, plain))
+  await engine.decode([0, 1, 3].map((slot) => ({ slot, id: ids[slot + 4] as number })))
+  await engine.decode([1, 2].map((slot) => ({ slot, id: ids[slot + 6] as number })))
+  out.push(await engine.sample(all, { ...plain, temperature: 0.7 }))
+  await engine.prefill(1, ids.slice(2, 6))
+  for (const params of [{ top_k: 3 }, { top_p: 0.6 }, { min_p: 0.2 }, { temperature: 0 }]) out.push(await engine.sample(all, { ...plain, ...params }))
+  return out
+}
+
+/** Everything once. */
+export async function run(request: RunRequest): Promise<RunResult> {
+  const seconds: Record<string, number> = {}
+  const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const from = performance.now()
+    const result = await work()
+    seconds[name] = (performance.now() - from) / 1000
+    return result
+  }
+  const engine = await timed('create', () => start(request))
+  try {
+    const adapter = randomAdapter(await engine.exportParameters())
+    if (engine.lora) await engine.importParameters(adapter)
+    const initial = await engine.exportParameters()
+    const batch = smallBatch()
+    const scores = await timed('score', () => engine.score(batch, { temperature: TEMPERATURE }))
+    await timed('accumulate', () => engine.accumulate(batch, { temperature: TEMPERATURE }, slopes))
+    const { gradients, grad_norm } = await readGradients(engine)
+    await engine.importParameters(initial)
+    const sampled = await timed('play', () => play(engine))
+    const bytes: number[] = []
+    let stepped: Record<string, number[]> = {}
+    for (let k = 0; k < 3; k++) {
+      await timed(`step ${k}`, async () => {
+        await engine.accumulate(batch, { temperature: TEMPERATURE }, slopes)
+        await engine.optimizerStep(OPTIMIZER)
+      })
+      if (k === 0) stepped = await parameters(engine)
+      bytes.push(engine.allocatedBytes)
+    }
+    const lists = (pick: (s: SequenceScores) => ArrayLike<number>): number[][] => scores.map((s) => Array.from(pick(s)))
+    return {
+      info: engine.info,
+      isolated: globalThis.crossOriginIsolated,
+      logprobs: lists((s) => s.logprobs),
+      entropies: lists((s) => s.entropies),
+      argmax: lists((s) => s.argmax),
+      gradients,
+      grad_norm,
+      stepped,
+      sampled,
+      bytes,
+      seconds,
+    }
+  } finally {
+    await engine.dispose()
+  }
+}
+
+/** Creates every artifact of a LoRA spec and of a full-parameter spec on the GPU alone; what was refused, with why. */
+export async function refusedArtifacts(): Promise<{ made: number; refused: string[] }> {
+  const ort = await loadOrt('webgpu', 1)
+  const device = new WebGpuDevice(ort, 'test')
+  // While no session is open onnxruntime gives its GPU device back.
+  await device.createSession(toOnnx(buildArtifact(specOf(LORA), 'accumulate')), false)
+  let made = 0
+  const refused: string[] = []
+  for (const lora of [LORA, null]) {
+    for (const name of artifactNames(specOf(lora))) {
+      try {
+        await device.release(await device.createSession(toOnnx(buildArtifact(specOf(lora), name)), false))
+        made++
+      } catch (error) {
+        refused.push(`${lora ? 'LoRA' : 'full'} ${name}: ${String(error)}`)
+      }
+    }
+  }
+  return { made, refused }
+}
+
+const specOf = (lora: LoraConfig | null): ArtifactSpec => ({ config: parseModelConfig(CONFIG), lora, precision: 'float32' })
+
+export interface LostResult {
+  /** What each call after the loss was rejected with. */
+  errors: { kind: string; message: string; advice: string }[]
+  /** An engine made afterwards, in the same scope, works. */
+  works: boolean
+}
+
+/** Takes the GPU away from an engine that is at work. */
+export async function loseDevice(): Promise<LostResult> {
+  const errors: LostResult['errors'] = []
+  const rejected = async (work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work()
+      errors.push({ kind: 'none', message: 'the call succeeded', advice: '' })
+    } catch (error) {
+      const { kind, message, advice } = error instanceof PlaygroundError ? error : { kind: 'not ours', message: String(error), advice: '' }
+      errors.push({ kind, message, advice })
+    }
+  }
+  const engine = await start({ backend: 'webgpu' })
+  await engine.prefill(0, [1, 2, 3])
+  const ort = await loadOrt('webgpu', 1)
+  const running = rejected(() => engine.score(smallBatch(), { temperature: 1 }))
+  ;(await ort.env.webgpu.device).destroy()
+  await running
+  await rejected(() => engine.prefill(1, [1, 2, 3]))
+  await rejected(() => engine.exportParameters())
+  await rejected(() => engine.optimizerStep(OPTIMIZER))
+  await engine.dispose()
+  const next = await start({ backend: 'webgpu' })
+  await next.prefill(0, [1, 2, 3])
+  const works = next.length(0) === 3
+  await next.dispose()
+  return { errors, works }
+}
