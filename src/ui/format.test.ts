@@ -13,7 +13,7 @@ describe('numbers as text', () => {
     ])
   })
   it('writes very small and very large numbers with an exponent', () => {
-    expect([0.0000125, 2.5e8].map((x) => number(x))).toEqual(['1.25e−5', '2.5e8'])
+    expect([0.0000125, 2.5e8].map((x) => number(x))).toEqual(['1.25e−5', '2.50e8'])
   })
   it('signs with a real minus and leaves zero bare', () => {
     expect([0.94, -0.56, 0].map((x) => signed(x))).toEqual(['+0.940', '−0.560', '0'])

@@ -13,7 +13,7 @@ export function number(value: number | null | undefined, digits = 3): string {
   // Rounding may carry into the next decade (0.9996 → 1.00), so the decade is taken after rounding.
   const decade = Math.floor(Math.log10(Number(size.toPrecision(digits))))
   let text: string
-  if (decade < -4 || decade > 6) text = trimExponent(size.toExponential(digits - 1))
+  if (decade < -4 || decade > 6) text = signExponent(size.toExponential(digits - 1))
   else text = size.toFixed(Math.max(0, digits - 1 - decade))
   return value < 0 ? MINUS + text : text
 }
@@ -30,11 +30,15 @@ export function plain(value: number): string {
   return trimExponent(text).replace('-', MINUS)
 }
 
+function signExponent(text: string): string {
+  return text.replace('e+', 'e').replace('e-', `e${MINUS}`)
+}
+
 function trimExponent(text: string): string {
   const [mantissa = text, exponent] = text.split('e')
   if (exponent === undefined) return text
   const digits = mantissa.includes('.') ? mantissa.replace(/\.?0+$/, '') : mantissa
-  return `${digits}e${exponent.replace('+', '').replace('-', MINUS)}`
+  return signExponent(`${digits}e${exponent}`)
 }
 
 /** A share as percent: 0.125 → '12.5 %'. */

@@ -42,7 +42,7 @@ export const UPDATE_ROWS: readonly MetricRow[] = [
     'sampling/sampling_logp_difference/mean',
     'Absolute difference between the log-probs of the sampler and of the trainer: should be rounding noise.',
     nats,
-    { label: 'sampling_logp_difference' },
+    { label: 'logp_difference/mean' },
   ),
   metric('num_tokens', 'Prompt and model tokens so far; tool results are not counted.', tokens),
   { name: 'sampling', help: 'Time in which the episodes were played.', value: (s) => s.seconds.sampling, write: seconds },
