@@ -1,0 +1,51 @@
+/**
+ * Does it learn? Each preset with three seeds, from a fresh adapter to the end of its steps, in the built page on WASM, as a
+ * person would do it: open, press Train, wait. `learn lane 1` runs one. For a trial GRPO_BENCH_EPISODES and GRPO_BENCH_STEPS
+ * make it shorter; its numbers then mean nothing.
+ */
+
+import type { RunConfig } from '../../src/core/config'
+import { presetById, presetConfig } from '../../src/env/presets'
+import type { BenchLog, BenchRow } from '../tools/bench-rows'
+import { withRun, withSite, type Site } from './_page'
+import { countFrom, learnRow, selectLearnRuns, usualSteps, type PresetId } from './_rows'
+
+/** Per split: a rate near one half is then good to about ±3 points. */
+const EPISODES = 256
+
+export async function run(words: string[], log: BenchLog): Promise<BenchRow[]> {
+  const { presets, seeds } = selectLearnRuns(words, ['lane', 'catch'], [1, 2, 3])
+  const episodes = countFrom(process.env, 'GRPO_BENCH_EPISODES', EPISODES)
+  return withSite(async site => {
+    const rows: BenchRow[] = []
+    for (const preset of presets) {
+      for (const seed of seeds) {
+        rows.push(await learn(site, preset, seed, episodes, text => log(`${preset} seed ${seed}: ${text}`)))
+      }
+    }
+    return rows
+  })
+}
+
+async function learn(site: Site, preset: PresetId, seed: number, episodes: number, log: BenchLog): Promise<BenchRow> {
+  const steps = countFrom(process.env, 'GRPO_BENCH_STEPS', usualSteps(preset))
+  const base = presetConfig(presetById(preset), seed)
+  const config: RunConfig = { ...base, backend: 'wasm', grpo: { ...base.grpo, max_steps: steps } }
+  return withRun(site, config, log, async page => {
+    const rates = async (when: string) => {
+      const result = await page.evaluate(episodes)
+      log(`success ${when} ${result.train.toFixed(3)}, held-out ${result.heldOut?.toFixed(3) ?? 'none'} (${episodes} episodes each)`)
+      return result
+    }
+    const before = await rates('before')
+    const trained = await page.train(({ step, metrics, seconds }) => {
+      const { reward, success } = metrics
+      const rate = (value: number | null | undefined) => value?.toFixed(3) ?? 'none'
+      const took = `${seconds.sampling.toFixed(1)} + ${seconds.training.toFixed(1)} s`
+      log(`step ${step}/${steps}, reward ${rate(reward)}, success ${rate(success)}, ${took}`)
+    })
+    const done = trained.steps.at(-1)?.step ?? 0
+    log(`${done} steps in ${trained.seconds.toFixed(1)} s`)
+    return learnRow({ preset, seed, before, after: await rates('after'), steps: done, seconds: trained.seconds })
+  })
+}
