@@ -118,19 +118,25 @@ export class PageRun {
   }
 
   /**
-   * Presses Train and waits until the page says that the run is finished, or for `stopAfter` until that many steps are.
-   * `onStep` hears of every finished step once. Seconds count from the press to the end, to 0.2 s.
+   * Presses Train and waits until the page says that the run is finished. `onStep` hears of every finished step once.
+   * Seconds count from the press to the end, to 0.2 s.
    */
-  async train(onStep: (step: StepSummary) => void, stopAfter = Infinity): Promise<{ steps: StepSummary[]; seconds: number }> {
+  async train(onStep: (step: StepSummary) => void): Promise<{ steps: StepSummary[]; seconds: number }> {
     let seen = 0
     const began = performance.now()
     await this.page.getByTestId('train').click()
     const { history } = await this.until('train', ({ run, history }) => {
       for (const step of history) if (step.step > seen) onStep(step)
       seen = Math.max(seen, history.at(-1)?.step ?? 0)
-      return run.state === 'finished' || seen >= stopAfter
+      return run.state === 'finished'
     })
     return { steps: history, seconds: (performance.now() - began) / 1000 }
+  }
+
+  /** Presses Step and waits until the page rests after this step. */
+  async step(number: number): Promise<void> {
+    await this.page.getByTestId('step').click()
+    await this.until('train one step', ({ run }) => (run.state === 'paused' || run.state === 'finished') && run.step === number)
   }
 
   /**
