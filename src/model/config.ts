@@ -67,13 +67,16 @@ export function parseModelConfig(json: unknown): ModelConfig {
   if (c.use_sliding_window) refuse('use_sliding_window', true, 'sliding-window attention is not supported')
   const otherLayer = c.layer_types?.find((type) => type !== 'full_attention')
   if (otherLayer !== undefined) refuse('layer_types', otherLayer, 'only full_attention layers are supported')
-  const ropeType = c.rope_scaling?.rope_type ?? c.rope_scaling?.type ?? c.rope_parameters?.rope_type ?? 'default'
-  if (ropeType !== 'default') refuse('rope_scaling', ropeType, 'only the default rope is supported')
+  const scaling = c.rope_scaling?.rope_type ?? c.rope_scaling?.type ?? 'default'
+  if (scaling !== 'default') refuse('rope_scaling', scaling, 'only the default rope is supported')
+  const ropeType = c.rope_parameters?.rope_type ?? 'default'
+  if (ropeType !== 'default') refuse('rope_parameters.rope_type', ropeType, 'only the default rope is supported')
   const qwen3 = c.model_type === 'qwen3'
   if (qwen3 && c.attention_bias) refuse('attention_bias', true, 'Qwen3 with attention bias is not supported')
   const kvHeads = c.num_key_value_heads ?? c.num_attention_heads
   if (c.num_attention_heads % kvHeads !== 0) refuse('num_key_value_heads', kvHeads, `which does not divide num_attention_heads ${c.num_attention_heads}`)
-  const headDim = c.head_dim ?? c.hidden_size / c.num_attention_heads
+  // transformers' defaults: Qwen3's heads need not add up to the hidden size.
+  const headDim = c.head_dim ?? (qwen3 ? 128 : c.hidden_size / c.num_attention_heads)
   if (!Number.isInteger(headDim) || headDim % 16 !== 0) refuse('head_dim', headDim, 'which is not a multiple of 16 (the rotary attention kernel needs that)')
   const theta = c.rope_theta ?? c.rope_parameters?.rope_theta
   if (theta === undefined) refuse('rope_theta', null, 'it is needed')
