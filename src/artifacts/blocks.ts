@@ -4,6 +4,7 @@ import { product } from '../graph/dims'
 import { gradients } from '../graph/gradients'
 import { Graph, type Value } from '../graph/graph'
 import { type BlockWeights, declareBlock, decodingBlock, trainingBlock } from '../model/block'
+import { hostCacheBlock } from '../model/host-cache-block'
 import { blockParameters, loraParameters } from '../model/parameters'
 import type { ArtifactSpec } from './spec'
 
@@ -80,10 +81,7 @@ export function decodeGraph(spec: ArtifactSpec, mode: 'decode' | 'prefill', bake
   let x = g.input('x', 'float32', [rows, config.hidden_size])
   const cache = [slots, config.num_key_value_heads, 'capacity', config.head_dim]
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    const bake = baked
-      ? (name: string, dims: number[]): Value => g.weight(`layers.${layer}.${name}`, baked(layer, name), dims)
-      : undefined
-    const weights = declareBlock(g, config, lora, `layers.${layer}.`, bake)
+    const weights = declareLayer(g, spec, layer, baked)
     const past = { key: g.input(`past.${layer}.key`, 'float32', cache), value: g.input(`past.${layer}.value`, 'float32', cache) }
     const [y, key, value] = decodingBlock(x, config, lora, weights, { slots, tokens, ...shared, ...past })
     g.output(`present.${layer}.key`, key)
@@ -92,4 +90,43 @@ export function decodeGraph(spec: ArtifactSpec, mode: 'decode' | 'prefill', bake
   }
   g.output('y', x)
   return g
+}
+
+/**
+ * The same over a cache that the host keeps ('decode_host', 'prefill_host'): past.{i}.key [slots, kv, head_dim, capacity] and
+ * past.{i}.value [slots, kv, capacity, head_dim] are read only; present.{i}.key and value [slots, kv, tokens, head_dim] are the new
+ * tokens alone, which the host appends. past_bias [slots, 1, 1, capacity], new_bias [1, 1, tokens, tokens] (prefill).
+ */
+export function hostDecodeGraph(spec: ArtifactSpec, mode: 'decode_host' | 'prefill_host', baked?: BakedWeights): Graph {
+  const { config, lora } = spec
+  const { head_dim: dim, num_key_value_heads: kv } = config
+  const g = new Graph(mode)
+  const [slots, tokens] = mode === 'decode_host' ? ['slots', 1] : [1, 'tokens']
+  const shared = {
+    positions: g.input('positions', 'int64', [slots, tokens]),
+    pastBias: g.input('past_bias', 'float32', [slots, 1, 1, 'capacity']),
+    newBias: mode === 'prefill_host' ? g.input('new_bias', 'float32', [1, 1, tokens, tokens]) : null,
+    cos: g.input('cos', 'float32', ['positions', dim / 2]),
+    sin: g.input('sin', 'float32', ['positions', dim / 2]),
+  }
+  let x = g.input('x', 'float32', [product([slots, tokens]), config.hidden_size])
+  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
+    const weights = declareLayer(g, spec, layer, baked)
+    const past = {
+      key: g.input(`past.${layer}.key`, 'float32', [slots, kv, dim, 'capacity']),
+      value: g.input(`past.${layer}.value`, 'float32', [slots, kv, 'capacity', dim]),
+    }
+    const [y, key, value] = hostCacheBlock(x, config, lora, weights, { slots, tokens, ...shared, ...past })
+    g.output(`present.${layer}.key`, key)
+    g.output(`present.${layer}.value`, value)
+    x = y
+  }
+  g.output('y', x)
+  return g
+}
+
+/** A layer's tensors as inputs named 'layers.{i}.' + name, the frozen ones baked in where asked. */
+function declareLayer(g: Graph, { config, lora }: ArtifactSpec, layer: number, baked: BakedWeights | undefined): BlockWeights {
+  const bake = baked ? (name: string, dims: number[]): Value => g.weight(`layers.${layer}.${name}`, baked(layer, name), dims) : undefined
+  return declareBlock(g, config, lora, `layers.${layer}.`, bake)
 }

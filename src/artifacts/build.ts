@@ -3,7 +3,7 @@
 import { PlaygroundError } from '../core/errors'
 import type { Graph } from '../graph/graph'
 import { OPSET, toOnnx } from '../graph/onnx'
-import { blockBackward, blockForward, decodeGraph } from './blocks'
+import { blockBackward, blockForward, decodeGraph, hostDecodeGraph } from './blocks'
 import { accumulate, adamw, gradNorm } from './optimizer'
 import { embed, embedBackward, headBackwardGraph, headForwardGraph, headSampleGraph } from './outer'
 import { type ArtifactName, artifactNames, type ArtifactSpec } from './spec'
@@ -16,7 +16,7 @@ export interface FrozenWeights {
   head: Float32Array
 }
 
-/** The graph of one artifact. `frozen` concerns embed, decode, prefill and the samplers only. */
+/** The graph of one artifact. `frozen` concerns embed, the decoders and the samplers only. */
 export function buildArtifact(spec: ArtifactSpec, name: ArtifactName, frozen?: FrozenWeights): Graph {
   const blockBatch = /^block_(forward|backward)_(\d+)$/.exec(name)
   if (blockBatch) return (blockBatch[1] === 'forward' ? blockForward : blockBackward)(spec, Number(blockBatch[2]))
@@ -29,6 +29,9 @@ export function buildArtifact(spec: ArtifactSpec, name: ArtifactName, frozen?: F
     case 'decode':
     case 'prefill':
       return decodeGraph(spec, name, frozen && ((layer, tensor) => frozen.block(layer, tensor)))
+    case 'decode_host':
+    case 'prefill_host':
+      return hostDecodeGraph(spec, name, frozen && ((layer, tensor) => frozen.block(layer, tensor)))
     case 'head_sample':
       return headSampleGraph(spec, false, head)
     case 'head_sample_filtered':

@@ -16,6 +16,8 @@ export type ArtifactName =
   | 'embed_backward'
   | 'decode'
   | 'prefill'
+  | 'decode_host'
+  | 'prefill_host'
   | `block_forward_${number}`
   | `block_backward_${number}`
   | 'head_sample'
@@ -36,6 +38,8 @@ export function artifactNames(spec: ArtifactSpec): ArtifactName[] {
     ...(spec.lora ? [] : (['embed_backward'] as const)),
     'decode',
     'prefill',
+    'decode_host',
+    'prefill_host',
     ...BATCH_SIZES.map((n) => `block_forward_${n}` as const),
     ...BATCH_SIZES.map((n) => `block_backward_${n}` as const),
     'head_sample',

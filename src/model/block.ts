@@ -52,7 +52,8 @@ function headNorm(x: Value, heads: number, config: ModelConfig, weight: Value | 
 
 type Attend = (q: Value, k: Value, v: Value) => Value
 
-function blockWith(x: Value, config: ModelConfig, lora: LoraConfig | null, weights: BlockWeights, attend: Attend): Value {
+/** The layer around any attention: x [rows, hidden], attend([rows, heads·dim], [rows, kv·dim], [rows, kv·dim]) → [rows, heads·dim]. */
+export function blockWith(x: Value, config: ModelConfig, lora: LoraConfig | null, weights: BlockWeights, attend: Attend): Value {
   const normed = rmsNorm(x, required(weights, 'input_layernorm.weight'), config.rms_norm_eps)
   const q = headNorm(linear(normed, 'q_proj', weights, lora), config.num_attention_heads, config, weights('self_attn.q_norm.weight'))
   const k = headNorm(linear(normed, 'k_proj', weights, lora), config.num_key_value_heads, config, weights('self_attn.k_norm.weight'))

@@ -85,7 +85,7 @@ export function appendedTokens(episode: Episode, chat: ChatFormat, start: number
       text: chat.tokenText(id),
       author: episode.authors[at] ?? 'template',
       logprob: episode.mask[at] === 1 ? (episode.logprobs[at] ?? 0) : null,
-      top: episode.alternatives[at] ?? null,
+      top: episode.alternatives[at]?.map((option) => ({ ...option, text: chat.tokenText(option.id) })) ?? null,
     }
   })
 }

@@ -307,6 +307,7 @@ class Rollout {
     episode.exit = exit
     episode.error = error
     episode.reward = exit === 'env_error' || exit === 'stopped' ? null : environment.episodeReward(run.rewards)
+    if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     assertConsistent(episode)
     if (run.slot !== null) this.pool.release(run.slot)
     if (run.session) this.gate.end(run.session)

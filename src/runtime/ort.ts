@@ -49,12 +49,32 @@ export function loadOrt(backend: Backend, threads: number): Promise<OrtModule> {
 
 let queue: Promise<unknown> = Promise.resolve()
 
+/** Longest time that runs keep the thread from its messages and timers, ms. */
+const TURN_MS = 12
+let lastTurn = 0
+
+/** A turn for messages: WASM runs end as microtasks, which alone would never let Pause through. */
+async function messageTurn(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const channel = new MessageChannel()
+    channel.port1.onmessage = () => {
+      channel.port1.close()
+      resolve()
+    }
+    channel.port2.postMessage(null)
+  })
+  lastTurn = performance.now()
+}
+
 /**
  * Runs `work` after all earlier work. On WebGPU two runs in flight, even of two sessions, kill the module; the queue is
  * one per realm because the module is.
  */
 export function exclusive<T>(work: () => Promise<T>): Promise<T> {
-  const result = queue.then(work)
+  const result = queue.then(async () => {
+    if (performance.now() - lastTurn > TURN_MS) await messageTurn()
+    return work()
+  })
   queue = result.catch(() => undefined)
   return result
 }

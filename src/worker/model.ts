@@ -27,10 +27,11 @@ export async function loadFolder(model: string, onProgress: LoadProgress): Promi
   env.allowRemoteModels = false
   env.allowLocalModels = true
   env.useBrowserCache = false
-  env.localModelPath = base
+  // transformers.js takes a folder's parent and its name apart.
+  env.localModelPath = new URL('..', base).pathname
   try {
     // transformers.js' declaration hides the parts of a tokenizer that ChatFormat uses; ChatFormat checks them itself.
-    const tokenizer = (await AutoTokenizer.from_pretrained('.', { local_files_only: true })) as unknown as ChatTokenizer
+    const tokenizer = (await AutoTokenizer.from_pretrained(new URL(base).pathname.split('/').at(-2) ?? '', { local_files_only: true })) as unknown as ChatTokenizer
     return { source, tokenizer }
   } catch (cause) {
     const text = cause instanceof Error ? cause.message : String(cause)

@@ -1,0 +1,24 @@
+/** What the sampler needs of a KV cache; one keeps it on the GPU in place, one on the host. */
+
+import type { DeviceTensor } from './device'
+import type { LoadedModel } from './model'
+
+export interface KvCache {
+  /** Makes room for `tokens` tokens in every slot. */
+  reserve(tokens: number): void
+  /** Appends n tokens, x [n, hidden], to a slot that holds `before`; returns their hidden states, which the caller frees. */
+  prefill(x: DeviceTensor, slot: number, before: number, n: number): Promise<DeviceTensor>
+  /** Appends one token, x [slots, hidden], to each of `slots`; `lengths` are those of all slots before it. Rows of others are undefined. */
+  decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor>
+  /** Copies a slot's first `length` tokens over other slots. */
+  copy(from: number, to: readonly number[], length: number): void
+}
+
+/** Weights and rotary tables of the decode graphs; a session leaves out what is baked into it. */
+export function decodeInputs({ weights, parameters, rope, spec, contextLength }: LoadedModel): Record<string, DeviceTensor> {
+  const out: Record<string, DeviceTensor> = { ...rope.atLeast(contextLength) }
+  for (let layer = 0; layer < spec.config.num_hidden_layers; layer++) {
+    for (const [name, tensor] of Object.entries({ ...weights.blocks[layer], ...parameters.layerInputs(layer) })) out[`layers.${layer}.${name}`] = tensor
+  }
+  return out
+}
