@@ -30,12 +30,14 @@ export async function loadFolder(model: string, onProgress: LoadProgress): Promi
   // transformers.js takes a folder's parent and its name apart.
   env.localModelPath = new URL('..', base).pathname
   try {
+    const name = new URL(base).pathname.split('/').at(-2) ?? ''
+    const tokenizer = await AutoTokenizer.from_pretrained(name, { local_files_only: true })
     // transformers.js' declaration hides the parts of a tokenizer that ChatFormat uses; ChatFormat checks them itself.
-    const tokenizer = (await AutoTokenizer.from_pretrained(new URL(base).pathname.split('/').at(-2) ?? '', { local_files_only: true })) as unknown as ChatTokenizer
-    return { source, tokenizer }
+    return { source, tokenizer: tokenizer as unknown as ChatTokenizer }
   } catch (cause) {
     const text = cause instanceof Error ? cause.message : String(cause)
-    throw new PlaygroundError('model', `The tokenizer of ${model} could not be read: ${text}`, 'Check that the folder holds tokenizer.json and tokenizer_config.json.', { cause })
+    const advice = 'Check that the folder holds tokenizer.json and tokenizer_config.json.'
+    throw new PlaygroundError('model', `The tokenizer of ${model} could not be read: ${text}`, advice, { cause })
   }
 }
 

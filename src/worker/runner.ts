@@ -23,6 +23,16 @@ interface Run extends RunSetup {
   trainer: GrpoTrainer
 }
 
+/** Gives the engine a fresh adapter; false when the engine died while nothing ran. */
+function isReset({ engine }: RunSetup, { grpo }: RunConfig): boolean {
+  try {
+    engine.resetAdapter(grpo.seed)
+    return true
+  } catch {
+    return false
+  }
+}
+
 export class Runner {
   private run: Run | null = null
   private lastGood: LastGood | null = null
@@ -37,7 +47,7 @@ export class Runner {
   private queue: Promise<unknown> = Promise.resolve()
 
   constructor(
-    private readonly keeper: SetupKeeper,
+    private readonly keeper: Pick<SetupKeeper, 'prepare' | 'discardEngine'>,
     private readonly post: (message: Message) => void,
   ) {}
 
@@ -60,7 +70,7 @@ export class Runner {
   }
 
   private enqueue(work: () => Promise<void>): void {
-    this.queue = this.queue.then(work).catch((error: unknown) => this.fail(error))
+    this.queue = this.queue.then(work).catch((error: unknown) => this.tell(this.failure(error)))
   }
 
   private async configure(config: RunConfig): Promise<void> {
@@ -69,11 +79,22 @@ export class Runner {
     this.run = null
     this.clear()
     const began = performance.now()
-    const setup = await this.keeper.prepare(config, (what, done, total) => this.tell({ state: 'loading', what, done, total }))
-    setup.engine.resetAdapter(config.grpo.seed)
+    const setup = await this.prepare(config)
     this.adopt(config, setup)
     this.post({ type: 'engine', report: { info: setup.engine.info, loadSeconds: (performance.now() - began) / 1000 } })
     this.tell({ state: 'ready' })
+  }
+
+  /** A setup whose adapter is fresh. */
+  private async prepare(config: RunConfig): Promise<RunSetup> {
+    const load = () => this.keeper.prepare(config, (what, done, total) => this.tell({ state: 'loading', what, done, total }))
+    const setup = await load()
+    if (isReset(setup, config)) return setup
+    await setup.environment.close()
+    await this.keeper.discardEngine()
+    const again = await load()
+    again.engine.resetAdapter(config.grpo.seed)
+    return again
   }
 
   private adopt(config: RunConfig, setup: RunSetup, resume?: { step: number; num_tokens: number }): void {
@@ -93,8 +114,8 @@ export class Runner {
     await this.halt()
     const { run } = this
     if (!run) return
+    if (!isReset(run, run.config)) return this.configure(run.config)
     this.clear()
-    run.engine.resetAdapter(run.config.grpo.seed)
     this.adopt(run.config, run)
     this.tell({ state: 'ready' })
   }
@@ -110,32 +131,33 @@ export class Runner {
     this.stop = new AbortController()
     const { signal } = this.stop
     this.loop = this.train(signal)
-      .catch(async (error: unknown) => {
-        if (!(error instanceof PlaygroundError && error.kind === 'stopped')) await this.recover(error)
-      })
-      .finally(() => {
+      .catch((error: unknown) => (error instanceof PlaygroundError && error.kind === 'stopped' ? null : this.recover(error)))
+      .then((state) => {
+        // First gone, then said so: who hears it may start the next one.
         this.loop = null
+        if (state) this.tell(state)
       })
     return Promise.resolve()
   }
 
-  private async train(signal: AbortSignal): Promise<void> {
+  /** Trains until something ends it; returns the state that the run is in then. */
+  private async train(signal: AbortSignal): Promise<RunState> {
     for (;;) {
       const run = this.run as Run
       const { grpo } = run.config
       const over = shouldStop(this.records, grpo)
-      if (over) return this.tell({ state: 'finished', step: run.trainer.stepNumber, reason: over })
+      if (over) return { state: 'finished', step: run.trainer.stepNumber, reason: over }
       const record = await run.trainer.step(this.gate.pass, signal)
       this.records.push({ step: record.step, metrics: record.metrics })
       this.lastGood = { step: record.step, num_tokens: run.trainer.tokensSeen, adapter: await run.engine.exportParameters() }
       const reached = shouldStop(this.records, grpo)
-      if (reached) return this.tell({ state: 'finished', step: record.step, reason: reached })
-      if (this.oneStep || this.paused) return this.tell({ state: 'paused', step: record.step })
+      if (reached) return { state: 'finished', step: record.step, reason: reached }
+      if (this.oneStep || this.paused) return { state: 'paused', step: record.step }
     }
   }
 
   private pause(): void {
-    if (!this.loop) return
+    if (!this.loop || this.paused) return
     this.paused = true
     this.tell({ state: 'pausing' })
     this.gate.close()
@@ -157,24 +179,26 @@ export class Runner {
   }
 
   /** After a failure in the loop: a lost GPU is replaced by WASM, with the adapter of the last finished step. */
-  private async recover(error: unknown): Promise<void> {
+  private async recover(error: unknown): Promise<RunState> {
     const { run } = this
-    if (!run || !(error instanceof PlaygroundError) || (error.kind !== 'device-lost' && error.kind !== 'memory')) return this.fail(error)
+    if (!run || !(error instanceof PlaygroundError) || (error.kind !== 'device-lost' && error.kind !== 'memory')) return this.failure(error)
     const config: RunConfig = { ...run.config, backend: 'wasm' }
     const kept = this.lastGood
     try {
+      await run.environment.close()
       await this.keeper.discardEngine()
-      const setup = await this.keeper.prepare(config, (what, done, total) => this.tell({ state: 'loading', what, done, total }))
-      setup.engine.resetAdapter(config.grpo.seed)
+      const setup = await this.prepare(config)
       if (kept) await setup.engine.importParameters(kept.adapter)
       this.adopt(config, setup, kept ?? undefined)
       this.post({ type: 'engine', report: { info: setup.engine.info, loadSeconds: 0 } })
     } catch {
-      return this.fail(error)
+      // The old engine is gone and there is no new one: only a new configuration helps.
+      this.run = null
+      return this.failure(error)
     }
     const step = kept?.step ?? 0
     const advice = `The adapter of step ${step} is kept: press Train to go on from it on WASM, or lower num_generations or max_completion_length and press Reset.`
-    this.tell({ state: 'failed', error: error.message, advice, recoverable: true })
+    return { state: 'failed', error: error.message, advice, recoverable: true }
   }
 
   private async evaluate(requestId: number, episodes: number): Promise<void> {
@@ -201,9 +225,9 @@ export class Runner {
     this.post({ type: 'state', state })
   }
 
-  private fail(error: unknown): void {
+  private failure(error: unknown): RunState {
     const known = error instanceof PlaygroundError
     const advice = known ? error.advice : 'Press Reset; if it happens again, reload the page.'
-    this.tell({ state: 'failed', error: known ? error.message : describeError(error), advice, recoverable: this.run !== null })
+    return { state: 'failed', error: known ? error.message : describeError(error), advice, recoverable: this.run !== null }
   }
 }

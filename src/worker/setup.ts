@@ -1,6 +1,7 @@
 /** From a run's configuration to an engine, an environment and a chat format; keeps what the next run can use again. */
 
 import type { Backend, RunConfig } from '../core/config'
+import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
 import type { ChatMessage } from '../core/tools'
 import { builtinEnvironment } from '../env/builtin/index'
@@ -16,8 +17,10 @@ const MOST_SLOTS: Record<Backend, number> = { wasm: 64, webgpu: 16 }
 const OBSERVATION_ROOM = 64
 const CONTEXT_STEP = 128
 
+export type RunEngine = Engine & Pick<EngineInstance, 'resetAdapter'>
+
 export interface RunSetup {
-  engine: EngineInstance
+  engine: RunEngine
   environment: Environment
   chat: ChatFormat
 }

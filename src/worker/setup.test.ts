@@ -1,0 +1,91 @@
+/** What a configuration loads and what the next one keeps; model folder and engine are stand-ins. */
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { RunConfig } from '../core/config'
+import { PlaygroundError } from '../core/errors'
+import { presetById, presetConfig } from '../env/presets'
+import { memorySource } from '../hub/memory-source'
+import { ChatFormat } from '../rollout/chat'
+import { qwen3Tokenizer } from '../rollout/testing/tokenizers'
+import type { EngineOptions } from '../runtime/create'
+import { SetupKeeper } from './setup'
+
+const loaded = vi.hoisted(() => ({ folders: [] as string[], engines: [] as EngineOptions[], disposed: 0, missing: '' }))
+
+vi.mock('./model', () => ({
+  loadFolder: async (model: string) => {
+    if (model === loaded.missing) throw new PlaygroundError('model', `${model} was not found.`)
+    loaded.folders.push(model)
+    return { source: memorySource({}, []), tokenizer: qwen3Tokenizer() }
+  },
+  chatFormat: ({ tokenizer }: { tokenizer: ReturnType<typeof qwen3Tokenizer> }, enable_thinking: boolean) =>
+    new ChatFormat(tokenizer, { enable_thinking }),
+}))
+vi.mock('../runtime/create', () => ({
+  createEngine: async (options: EngineOptions) => {
+    loaded.engines.push(options)
+    return { options, dispose: async () => void loaded.disposed++ }
+  },
+}))
+
+beforeEach(() => Object.assign(loaded, { folders: [], engines: [], disposed: 0, missing: '' }))
+
+const echo = (change: Partial<RunConfig['grpo']> = {}): RunConfig => {
+  const config = presetConfig(presetById('echo'))
+  return { ...config, grpo: { ...config.grpo, ...change } }
+}
+const nothing = () => {}
+
+describe('SetupKeeper', () => {
+  it('loads environment, folder and engine, and says what it is at', async () => {
+    const said: string[] = []
+    const { environment, chat } = await new SetupKeeper().prepare(echo(), (what) => said.push(what))
+    expect(said).toEqual(['environment', 'engine'])
+    expect(environment.tools.map((tool) => tool.function.name)).toEqual(['echo_message'])
+    expect(chat.endOfTurnIds.length).toBeGreaterThan(0)
+    expect(loaded.folders).toEqual(['models/tiny-qwen3'])
+    expect(loaded.engines[0]).toMatchObject({ backend: 'wasm', threads: 1, slots: 32, seed: 42 })
+  })
+
+  it('gives a slot room for the prompt, what reset says, and the completion', async () => {
+    await new SetupKeeper().prepare(echo({ max_completion_length: 500 }), nothing)
+    const [{ contextLength } = { contextLength: 0 }] = loaded.engines
+    const { environment, chat } = await new SetupKeeper().prepare(echo(), nothing)
+    const prompt = chat.prompt([{ role: 'system', content: environment.prompts.system }], environment.tools, 'message "one two"')
+    expect(contextLength).toBeGreaterThanOrEqual(prompt.ids.length + 500)
+    expect(contextLength % 128).toBe(0)
+  })
+
+  it('keeps the engine for another seed or learning rate, and the folder for another group size', async () => {
+    const keeper = new SetupKeeper()
+    const first = await keeper.prepare(echo(), nothing)
+    expect((await keeper.prepare(echo({ seed: 7, learning_rate: 1e-5 }), nothing)).engine).toBe(first.engine)
+    expect([loaded.engines.length, loaded.disposed]).toEqual([1, 0])
+    expect((await keeper.prepare(echo({ num_generations: 4 }), nothing)).engine).not.toBe(first.engine)
+    expect([loaded.engines.length, loaded.disposed, loaded.folders.length]).toEqual([2, 1, 1])
+    expect(loaded.engines[1]?.slots).toBe(16)
+  })
+
+  it('never makes more slots than decode well together', async () => {
+    await new SetupKeeper().prepare(echo({ num_generations: 64, prompts_per_step: 64 }), nothing)
+    expect(loaded.engines[0]?.slots).toBe(64)
+  })
+
+  it('makes a new engine after the old one was discarded', async () => {
+    const keeper = new SetupKeeper()
+    await keeper.prepare(echo(), nothing)
+    await keeper.discardEngine()
+    await keeper.discardEngine()
+    await keeper.prepare(echo(), nothing)
+    expect([loaded.engines.length, loaded.disposed]).toEqual([2, 1])
+  })
+
+  it('refuses WebGPU where there is none, and what was loaded before stays usable', async () => {
+    const keeper = new SetupKeeper()
+    const first = await keeper.prepare(echo(), nothing)
+    await expect(keeper.prepare({ ...echo(), backend: 'webgpu' }, nothing)).rejects.toMatchObject({ kind: 'engine' })
+    loaded.missing = 'models/none'
+    await expect(keeper.prepare({ ...echo(), model: 'models/none' }, nothing)).rejects.toMatchObject({ kind: 'model' })
+    expect((await keeper.prepare(echo(), nothing)).engine).toBe(first.engine)
+    expect(loaded.folders).toEqual(['models/tiny-qwen3'])
+  })
+})
