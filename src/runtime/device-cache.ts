@@ -10,6 +10,11 @@ interface LayerCache {
 }
 
 export class DeviceCache implements KvCache {
+  /**
+   * From 32 new tokens on onnxruntime 1.30 takes another attention kernel on WebGPU, which is wrong on adapters with small
+   * subgroups (SwiftShader: log-probs off by 0.06).
+   */
+  readonly longestPrefill = 31
   private readonly cache: LayerCache[]
   /** One row's cache: several new tokens over a past need a batch of one. */
   private readonly single: LayerCache[]

@@ -16,6 +16,7 @@ interface LayerCache {
 }
 
 export class HostCache implements KvCache {
+  readonly longestPrefill = Infinity
   private capacity = CAPACITY_STEP
   private layers: LayerCache[]
   private readonly kv: number

@@ -4,6 +4,8 @@ import type { DeviceTensor } from './device'
 import type { LoadedModel } from './model'
 
 export interface KvCache {
+  /** Most tokens that one prefill takes. */
+  readonly longestPrefill: number
   /** Makes room for `tokens` tokens in every slot. */
   reserve(tokens: number): void
   /** Appends n tokens, x [n, hidden], to a slot that holds `before`; returns their hidden states, which the caller frees. */

@@ -38,10 +38,14 @@ export class EngineSampler implements Sampler {
   }
 
   async prefill(slot: number, ids: readonly number[]): Promise<void> {
+    if (ids.length === 0) throw new PlaygroundError('engine', 'Prefill was asked for no tokens.')
+    this.reserve(this.length(slot) + ids.length)
+    for (let at = 0; at < ids.length; at += this.cache.longestPrefill) await this.append(slot, ids.slice(at, at + this.cache.longestPrefill))
+  }
+
+  private async append(slot: number, ids: readonly number[]): Promise<void> {
     const { device, spec } = this.model
     const before = this.length(slot)
-    if (ids.length === 0) throw new PlaygroundError('engine', 'Prefill was asked for no tokens.')
-    this.reserve(before + ids.length)
     const x = await this.embed(ids)
     const y = await this.cache.prefill(x, slot, before, ids.length)
     const { hidden_size: hidden } = spec.config
