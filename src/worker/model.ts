@@ -22,6 +22,8 @@ function siteRoot(): string {
 export async function loadFolder(model: string, onProgress: LoadProgress): Promise<LoadedFolder> {
   const base = new URL(`${model.replace(/\/+$/, '')}/`, siteRoot()).href
   const source = new FolderSource(base, { onProgress: (loaded, total) => onProgress('model.safetensors', loaded, total) })
+  // First what says in plain words that the folder is missing.
+  await source.config()
   onProgress('tokenizer', 0, null)
   const { AutoTokenizer, env } = await import('@huggingface/transformers')
   env.allowRemoteModels = false

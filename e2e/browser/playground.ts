@@ -1,0 +1,74 @@
+/** The playground in a Chromium as tests drive it: settings through the address, real clicks, the state from its scripting handle. */
+
+import type { Browser } from 'playwright-core'
+import { expect } from 'vitest'
+import type { PlaygroundHandle } from '../../src/store/scripting'
+import type { RunState } from '../../src/worker/protocol'
+import { openPage, type WatchedPage } from './chromium'
+
+type State = ReturnType<PlaygroundHandle['getState']>
+
+export interface Playground extends WatchedPage {
+  /** The run as the panels see it now. */
+  state(): Promise<State>
+  /** Waits for one of these states; a failure that was not asked for throws the page's own sentence. */
+  until(states: RunState['state'] | RunState['state'][], timeoutMs?: number): Promise<State>
+  /** Presses Pause from inside the page as soon as some episode of this step is half written; the state is 'paused' then. */
+  pauseInMidStep(step: number): Promise<void>
+  /** Clicks a button by its test id once it is enabled. */
+  press(testId: string): Promise<void>
+  text(testId: string): Promise<string>
+  /** The page complained of nothing. */
+  expectQuiet(): void
+  close(): Promise<void>
+}
+
+/** `settings` as in the address, without the version: `{ env: 'echo', seed: 7, max_steps: 2 }`. */
+export function linkOf(settings: Readonly<Record<string, string | number>>): string {
+  return `#${new URLSearchParams({ v: '1', ...Object.fromEntries(Object.entries(settings).map(([k, v]) => [k, String(v)])) }).toString()}`
+}
+
+/** Opens the page of a server with this hash in a fresh context. */
+export async function openPlayground(browser: Browser, url: string, hash: string): Promise<Playground> {
+  const watched = await openPage(browser)
+  const { page } = watched
+  await page.goto(`${url}${hash}`)
+  const state = (): Promise<State> => page.evaluate(() => window.playground.getState())
+  const until: Playground['until'] = async (states, timeoutMs = 60_000) => {
+    const wanted = [states].flat()
+    const deadline = Date.now() + timeoutMs
+    for (;;) {
+      const now = await state()
+      if (wanted.includes(now.run.state)) return now
+      if (now.run.state === 'failed') throw new Error(`The page failed: ${now.run.error} ${now.run.advice}`)
+      if (Date.now() > deadline) throw new Error(`Not ${wanted.join(' or ')} after ${timeoutMs} ms, but ${JSON.stringify(now.run)}`)
+      await page.waitForTimeout(50)
+    }
+  }
+  const pauseInMidStep = async (step: number): Promise<void> => {
+    await page.waitForFunction((wanted) => {
+      const latest = window.playground.getState().steps.at(-1)
+      const button = document.querySelector<HTMLButtonElement>('[data-testid="pause"]')
+      const writing = latest?.step === wanted && latest.episodes.some((e) => !e.finished && e.length > e.promptLength)
+      if (!writing || !button || button.disabled) return false
+      button.click()
+      return true
+    }, step)
+    const { steps } = await until('paused')
+    expect(steps.at(-1)).toMatchObject({ step, groups: null })
+  }
+  return {
+    ...watched,
+    state,
+    until,
+    pauseInMidStep,
+    press: (testId) => page.getByTestId(testId).click(),
+    text: async (testId) => (await page.getByTestId(testId).textContent()) ?? '',
+    expectQuiet: () => {
+      expect(watched.pageErrors).toEqual([])
+      expect(watched.consoleErrors).toEqual([])
+      expect(watched.failedRequests).toEqual([])
+    },
+    close: () => page.context().close(),
+  }
+}
