@@ -2,7 +2,9 @@
 
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BATCH_SIZES } from '../../src/artifacts/spec'
+import { artifactNames } from '../../src/artifacts/spec'
+import { parseModelConfig } from '../../src/model/config'
+import { CONFIG, LORA } from '../../src/runtime/testing/random-model'
 import { launchChromium } from './chromium'
 import { openHarness, runInPage } from './harness'
 import type { LostResult, RunRequest, RunResult } from './modules/engine-run'
@@ -88,7 +90,8 @@ describe.each([
 it('every artifact of a LoRA and of a full-parameter spec runs on the GPU alone', async () => {
   const { made, refused } = await inWorker<{ made: number; refused: string[] }>(isolated, 'refusedArtifacts')
   expect(refused).toEqual([])
-  expect(made).toBe(2 * (10 + 2 * BATCH_SIZES.length) + 1)
+  const spec = { config: parseModelConfig(CONFIG), precision: 'float32' } as const
+  expect(made).toBe(artifactNames({ ...spec, lora: LORA }).length + artifactNames({ ...spec, lora: null }).length)
 })
 
 it('a lost GPU is said in words, ends waiting calls, and a new engine works', async () => {

@@ -3,14 +3,15 @@
 import { buildArtifact } from '../../../src/artifacts/build'
 import { artifactNames, type ArtifactSpec } from '../../../src/artifacts/spec'
 import type { Backend, LoraConfig } from '../../../src/core/config'
-import type { Engine, SampledToken, SequenceGradient, SequenceScores } from '../../../src/core/engine'
+import type { Engine, NamedTensor, SampledToken, SequenceScores } from '../../../src/core/engine'
 import { PlaygroundError } from '../../../src/core/errors'
 import { toOnnx } from '../../../src/graph/onnx'
 import { parseModelConfig } from '../../../src/model/config'
 import { createEngine, type EngineInstance } from '../../../src/runtime/create'
 import { loadOrt } from '../../../src/runtime/ort'
 import { WebGpuDevice } from '../../../src/runtime/webgpu-device'
-import { CONFIG, LORA, randomAdapter, randomModel, smallBatch } from './engine-model'
+import { readGradients, slopes } from '../../../src/runtime/testing/gradients'
+import { CONFIG, LORA, randomAdapter, randomModel, smallBatch } from '../../../src/runtime/testing/random-model'
 
 export interface RunRequest {
   backend: Backend
@@ -44,32 +45,7 @@ export function start({ backend, threads = 1, lora = LORA }: RunRequest): Promis
   return createEngine({ source, lora, backend, threads, slots: 4, contextLength: 48, modelName: 'random', adapterName: 'test' })
 }
 
-/** d loss / d log-prob and d entropy, different at every token. */
-export function slopes(indices: number[], scores: SequenceScores[]): SequenceGradient[] {
-  return indices.map((index, i) => {
-    const n = scores[i]?.logprobs.length ?? 0
-    return {
-      dLogprobs: Float64Array.from({ length: n }, (_, t) => Math.sin(1 + 3 * index + t)),
-      dEntropies: Float64Array.from({ length: n }, (_, t) => 0.3 * Math.cos(index + 2 * t)),
-    }
-  })
-}
-
-async function parameters(engine: Engine): Promise<Record<string, number[]>> {
-  return Object.fromEntries((await engine.exportParameters()).map(({ name, data }) => [name, [...data]]))
-}
-
-/** The accumulated gradient through parameters alone: with betas 0 and a huge ε a step is p −= factor · g. */
-async function readGradients(engine: Engine): Promise<{ gradients: Record<string, number[]>; grad_norm: number }> {
-  const factor = 1e3
-  const before = await parameters(engine)
-  const { grad_norm } = await engine.optimizerStep({
-    learning_rate: 1e8 * factor, adam_beta1: 0, adam_beta2: 0, adam_epsilon: 1e8, weight_decay: 0, max_grad_norm: Infinity,
-  })
-  const after = Object.entries(await parameters(engine))
-  const gradients = after.map(([name, data]) => [name, data.map((x, i) => ((before[name]?.[i] ?? NaN) - x) / factor)] as const)
-  return { gradients: Object.fromEntries(gradients), grad_norm }
-}
+const listed = (tensors: readonly NamedTensor[]): Record<string, number[]> => Object.fromEntries(tensors.map(({ name, data }) => [name, [...data]]))
 
 /** Prefill, a second prefill behind it, copies, ragged decoding, and every way of sampling. */
 async function play(engine: Engine): Promise<SampledToken[][]> {
@@ -86,6 +62,8 @@ async function play(engine: Engine): Promise<SampledToken[][]> {
   await engine.decode([1, 2].map((slot) => ({ slot, id: ids[slot + 6] as number })))
   out.push(await engine.sample(all, { ...plain, temperature: 0.7 }))
   await engine.prefill(1, ids.slice(2, 6))
+  // Longer than what one run of the GPU takes.
+  await engine.prefill(2, Array.from({ length: 38 }, (_, i) => (5 * i + 1) % CONFIG.vocab_size))
   for (const params of [{ top_k: 3 }, { top_p: 0.6 }, { min_p: 0.2 }, { temperature: 0 }]) out.push(await engine.sample(all, { ...plain, ...params }))
   return out
 }
@@ -117,7 +95,7 @@ export async function run(request: RunRequest): Promise<RunResult> {
         await engine.accumulate(batch, { temperature: TEMPERATURE }, slopes)
         await engine.optimizerStep(OPTIMIZER)
       })
-      if (k === 0) stepped = await parameters(engine)
+      if (k === 0) stepped = listed(await engine.exportParameters())
       bytes.push(engine.allocatedBytes)
     }
     const lists = (pick: (s: SequenceScores) => ArrayLike<number>): number[][] => scores.map((s) => Array.from(pick(s)))
@@ -127,7 +105,7 @@ export async function run(request: RunRequest): Promise<RunResult> {
       logprobs: lists((s) => s.logprobs),
       entropies: lists((s) => s.entropies),
       argmax: lists((s) => s.argmax),
-      gradients,
+      gradients: listed(gradients),
       grad_norm,
       stepped,
       sampled,

@@ -1,12 +1,12 @@
-/** A random two-layer Qwen3 and a small batch, made the same way in Node, in a page and in a worker. */
+/** Random models of two layers, an adapter for them and a small batch: the same numbers in Node, in a page and in a worker. */
 
-import type { LoraConfig } from '../../../src/core/config'
-import type { NamedTensor, TrainSequence } from '../../../src/core/engine'
-import { RandomStream } from '../../../src/core/random'
-import { memorySource } from '../../../src/hub/memory-source'
-import { parseModelConfig } from '../../../src/model/config'
-import { elements } from '../../../src/model/parameters'
-import { baseTensors } from '../../../src/runtime/weights'
+import { LORA_TARGETS, type LoraConfig } from '../../core/config'
+import type { NamedTensor, TrainSequence } from '../../core/engine'
+import { RandomStream } from '../../core/random'
+import type { WeightSource } from '../../core/weights'
+import { parseModelConfig } from '../../model/config'
+import { elements } from '../../model/parameters'
+import { baseTensors } from '../weights'
 
 export const CONFIG = {
   model_type: 'qwen3',
@@ -24,22 +24,34 @@ export const CONFIG = {
   hidden_act: 'silu',
 }
 
+/** The same size as a Qwen2: biases on q, k and v, no norms on the heads, a head of its own. */
+export const QWEN2_CONFIG = { ...CONFIG, model_type: 'qwen2', tie_word_embeddings: false }
+
 export const LORA: LoraConfig = {
   r: 4,
   lora_alpha: 8,
   use_rslora: false,
-  target_modules: ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'],
+  target_modules: [...LORA_TARGETS],
 }
 
 /** The model with weights wide enough that its distributions are far from uniform. */
-export function randomModel(config: Readonly<Record<string, unknown>> = CONFIG, seed = 7) {
+export function randomModel(config: Readonly<Record<string, unknown>> = CONFIG, seed = 7): WeightSource {
   const tensors = baseTensors(parseModelConfig(config)).map(({ name, dims }, i): NamedTensor => {
     const random = new RandomStream(seed, i)
     const norm = name.endsWith('norm.weight')
     const std = name.includes('embed_tokens') || name.includes('lm_head') ? 0.3 : 1 / Math.sqrt(dims[1] ?? 1)
     return { name, dims: [...dims], data: Float32Array.from({ length: elements(dims) }, () => (norm ? 1 + 0.2 * random.normal() : std * random.normal())) }
   })
-  return memorySource(config, tensors)
+  const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]))
+  return {
+    config: async () => config,
+    names: async () => [...byName.keys()],
+    read: async (name) => {
+      const tensor = byName.get(name)
+      if (!tensor) throw new Error(`The random model has no ${name}.`)
+      return tensor
+    },
+  }
 }
 
 /** An adapter whose B is not zero, so that every gradient of A is there too. */
