@@ -63,14 +63,22 @@ export async function serveDist(options: ServerOptions & { outDir?: string } = {
 
 /** Builds the site (or another html entry of the repository) into `outDir`, minified, as `npm run build` does. */
 export async function buildSite(outDir: string, html = 'index.html'): Promise<void> {
-  await build(
-    mergeConfig(appConfig(true), {
-      configFile: false,
-      root: projectRoot,
-      logLevel: 'error',
-      build: { outDir, emptyOutDir: true, rolldownOptions: { input: join(projectRoot, html) } },
-    }),
-  )
+  // vitest says 'test', and Vite would make a development build of it.
+  const mode = process.env.NODE_ENV
+  process.env.NODE_ENV = 'production'
+  try {
+    await build(
+      mergeConfig(appConfig(true), {
+        configFile: false,
+        root: projectRoot,
+        logLevel: 'error',
+        build: { outDir, emptyOutDir: true, rolldownOptions: { input: join(projectRoot, html) } },
+      }),
+    )
+  } finally {
+    if (mode === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = mode
+  }
 }
 
 function addressOf(urls: { local: string[] } | null): string {

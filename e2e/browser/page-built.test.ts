@@ -1,0 +1,39 @@
+/** The built page, from a folder below a static host's root: everything is found, and a step is trained. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { launchChromium } from './chromium'
+import { linkOf, openPlayground } from './playground'
+import { buildSite, serveDist, type RunningServer } from './server'
+
+let browser: Browser
+let root: string
+let server: RunningServer
+beforeAll(async () => {
+  browser = await launchChromium()
+  root = await mkdtemp(join(tmpdir(), 'grpo-site-'))
+  await buildSite(join(root, 'some/folder'))
+  server = await serveDist({ outDir: root })
+})
+afterAll(async () => {
+  await browser.close()
+  await server.close()
+  await rm(root, { recursive: true, force: true })
+})
+
+it('trains from a subfolder', async () => {
+  const settings = { env: 'echo', seed: 7, prompts_per_step: 1, num_generations: 4, max_steps: 1 }
+  const page = await openPlayground(browser, `${server.url}some/folder/`, linkOf(settings))
+  await page.until('ready')
+  await page.press('train')
+  const { history, engine } = await page.until('finished')
+  const cores = await page.page.evaluate(() => navigator.hardwareConcurrency)
+  expect(engine?.info).toMatchObject({ backend: 'wasm', threads: Math.min(cores, 4) })
+  expect(history).toHaveLength(1)
+  await expect.poll(() => page.page.getByTestId('reward-curve').locator('svg.recharts-surface').count()).toBeGreaterThan(0)
+  page.expectQuiet()
+  await page.close()
+})
