@@ -328,6 +328,36 @@ describe('one engine', () => {
     })
   })
 
+  describe('resetAdapter', () => {
+    it('is a new engine of that seed: parameters, moments, version, no reference', async () => {
+      const run = async (one: EngineInstance): Promise<Float64Array> => {
+        await one.accumulate(batch, options, slopes)
+        await one.optimizerStep(ADAM)
+        expect(one.version).toBe(1)
+        return vector(await one.exportParameters())
+      }
+      const fresh = await start({ seed: 8 })
+      const expected = await run(fresh)
+      await fresh.dispose()
+      await again()
+      engine.freezeReference()
+      await engine.accumulate(batch, options, slopes)
+      await engine.optimizerStep(ADAM)
+      engine.resetAdapter(8)
+      expect(engine.version).toBe(0)
+      await expect(engine.score(batch, { ...options, adapter: 'reference' })).rejects.toThrow(/before it was frozen/)
+      expect(await run(engine)).toEqual(expected)
+    })
+
+    it('is refused where there is no adapter, instead of emptying the model', async () => {
+      const full = await start({ lora: null })
+      const before = vector(await full.exportParameters())
+      expect(() => full.resetAdapter(1)).toThrow(/no adapter/)
+      expect(vector(await full.exportParameters())).toEqual(before)
+      await full.dispose()
+    })
+  })
+
   describe('parameters', () => {
     it('go out and in to the last bit, and count a version', async () => {
       const version = engine.version
