@@ -16,20 +16,23 @@ export interface EchoScene {
   said: string | null
 }
 
-export const ECHO_WORDS = [
-  'apple', 'bird', 'boat', 'book', 'bread', 'cloud', 'door', 'fire', 'fish', 'flower', 'garden', 'gold',
-  'green', 'hand', 'house', 'lake', 'leaf', 'light', 'moon', 'music', 'night', 'paper', 'rain', 'red',
-  'river', 'road', 'snow', 'star', 'stone', 'sun', 'table', 'tree', 'water', 'white', 'wind', 'winter',
-] as const
+/** Few and common: a model as small as the shipped one must see each often enough to learn to copy it. */
+export const ECHO_WORDS = ['apple', 'bird', 'cloud', 'fire', 'gold', 'house', 'moon', 'rain', 'river', 'snow', 'star', 'water'] as const
 
-const ones = ECHO_WORDS.map((w): string => w)
-const twos = ECHO_WORDS.flatMap((a) => ECHO_WORDS.filter((b) => b !== a).map((b) => `${a} ${b}`))
+interface Messages {
+  one: SplitList<string>
+  two: SplitList<string>
+}
 
 /** Single words are few, so they are drawn as often as pairs; both are split. */
-const ONE: SplitList<string> = splitByHash(ones, 20)
-const TWO: SplitList<string> = splitByHash(twos, 21)
-/** 1,296 messages of one or two words. */
-export const ECHO_SCENARIOS: SplitList<string> = joinSplits([ONE, TWO])
+function messagesOf(words: readonly string[]): Messages {
+  const twos = words.flatMap((a) => words.filter((b) => b !== a).map((b) => `${a} ${b}`))
+  return { one: splitByHash([...words], 20), two: splitByHash(twos, 21) }
+}
+
+const MESSAGES = messagesOf(ECHO_WORDS)
+/** 144 messages of one or two words. */
+export const ECHO_SCENARIOS: SplitList<string> = joinSplits([MESSAGES.one, MESSAGES.two])
 
 /**
  * Share of the wanted words that stand at their place, over the longer of the two messages: 1 only for an equal message. A share, not all
@@ -44,18 +47,24 @@ export function echoReward(wanted: string, said: string): number {
   return Math.min(right / Math.max(a.length, b.length), 0.9)
 }
 
-export const echoRules: GameRules<EchoState> = {
-  name: 'echo',
-  tools: [tool('echo_message', 'Echo back the provided message.', { message: { type: 'string' } })],
-  prompts: { system: 'Echo the message.', user: '' },
-  begin: (seed, split) => ({ wanted: pickBySeed(pickBySeed([ONE, TWO], seed, 6)[split], seed, 7), said: null }),
-  view: ({ wanted, said }) => {
-    const scene: EchoScene = { kind: 'echo', wanted, said }
-    return { text: `message "${said ?? wanted}"`, scene }
-  },
-  act: (state, call) => ({ ...state, said: String(call.arguments['message']) }),
-  refuse: (state) => ({ ...state, said: '' }),
-  outcome: ({ wanted, said }) => (said === null ? null : echoReward(wanted, said)),
+/** The game over any words (the tokenizer is trained on more than are played). */
+export function echoRulesFor(words: readonly string[]): GameRules<EchoState> {
+  const { one, two } = messagesOf(words)
+  return {
+    name: 'echo',
+    tools: [tool('echo_message', 'Echo back the provided message.', { message: { type: 'string' } })],
+    prompts: { system: 'Echo the message.', user: '' },
+    begin: (seed, split) => ({ wanted: pickBySeed(pickBySeed([one, two], seed, 6)[split], seed, 7), said: null }),
+    view: ({ wanted, said }) => {
+      const scene: EchoScene = { kind: 'echo', wanted, said }
+      return { text: `message "${said ?? wanted}"`, scene }
+    },
+    act: (state, call) => ({ ...state, said: String(call.arguments['message']) }),
+    refuse: (state) => ({ ...state, said: '' }),
+    outcome: ({ wanted, said }) => (said === null ? null : echoReward(wanted, said)),
+  }
 }
+
+export const echoRules = echoRulesFor(ECHO_WORDS)
 
 export const echoEnvironment = () => environmentOf(echoRules)
