@@ -9,43 +9,7 @@ import { OpenEnvEnvironment, type OpenEnvOptions } from '../../src/env/openenv/c
 import type { ChatFormat } from '../../src/rollout/chat'
 import { startServer, type RunningServer } from '../openenv/server'
 import { configOf, tinyChat, trainSteps } from './grpo-run'
-
-/** What one socket's server said, as it came over the wire. */
-interface Wire {
-  episode: string | null
-  texts: string[]
-  rewards: unknown[]
-}
-
-interface Frame {
-  type?: string
-  data?: { reward?: unknown; done?: boolean; episode_id?: string; observation?: { text?: string; result?: { data?: unknown } } }
-}
-
-/** A WebSocket class that keeps every frame. */
-function recorder() {
-  const wires: Wire[] = []
-  class Recorded extends WebSocket {
-    private readonly wire: Wire = { episode: null, texts: [], rewards: [] }
-    constructor(url: string) {
-      super(url)
-      wires.push(this.wire)
-      this.on('message', (raw: Buffer) => {
-        const { data } = JSON.parse(raw.toString()) as Frame
-        if (!data?.observation || !('reward' in data)) return
-        const { text, result } = data.observation
-        this.wire.texts.push(String(text ?? result?.data ?? ''))
-        this.wire.rewards.push(data.reward)
-      })
-    }
-    override send(frame: string): void {
-      const { data } = JSON.parse(frame) as Frame
-      if (data?.episode_id !== undefined) this.wire.episode = data.episode_id
-      super.send(frame)
-    }
-  }
-  return { wires, Recorded }
-}
+import { recorder, wireOf, type Wire } from './wire-recorder'
 
 async function connect(server: RunningServer, options: Partial<OpenEnvOptions> = {}): Promise<OpenEnvEnvironment> {
   const environment = new OpenEnvEnvironment(server.url, { WebSocket, ...options })
@@ -75,8 +39,6 @@ function expectExactMasks({ ids, mask, logprobs, authors, alternatives, promptLe
     if (t < promptLength) expect(mask[t]).toBe(0)
   })
 }
-
-const wireOf = (wires: readonly Wire[], { step, index }: Episode) => wires.filter((w) => w.episode?.endsWith(`step${step}-episode${index}`))
 
 let echo: RunningServer
 let catching: RunningServer
