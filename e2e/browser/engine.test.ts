@@ -94,6 +94,12 @@ it('every artifact of a LoRA and of a full-parameter spec runs on the GPU alone'
   expect(made).toBe(artifactNames({ ...spec, lora: LORA }).length + artifactNames({ ...spec, lora: null }).length)
 })
 
+it('draws the same tokens from a large vocabulary', async () => {
+  const [wasm, gpu] = [await inWorker<number[][]>(isolated, 'drawLarge', { backend: 'wasm' }), await inWorker<number[][]>(isolated, 'drawLarge', { backend: 'webgpu' })]
+  expect(new Set(wasm[0]).size).toBeGreaterThan(5)
+  expect(gpu).toEqual(wasm)
+})
+
 it('a lost GPU is said in words, ends waiting calls, and a new engine works', async () => {
   const { errors, works } = await inWorker<LostResult>(isolated, 'loseDevice')
   expect(errors).toHaveLength(4)

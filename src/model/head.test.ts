@@ -207,6 +207,48 @@ describe('headSample', () => {
   })
 })
 
+describe('over a large vocabulary, in two levels,', () => {
+  // No multiple of its root, with stretches that cannot be drawn at both ends, in the middle and over a whole block.
+  const n = 5003
+  const random = new RandomStream(29)
+  const wide = Array.from({ length: n }, (_, i) => (i < 130 || i > 4900 || (i > 2000 && i < 2200) || i % 7 === 0 ? -300 : 1.5 * random.normal()))
+  const mass = wide.reduce((sum, z) => sum + Math.exp(z), 0)
+  const shares = wide.map((z) => Math.exp(z) / mass)
+
+  it('headSample is the inverse of the cumulative distribution', async () => {
+    const uniforms = even(500)
+    const { ids, logprob } = await draw(wide, uniforms)
+    const cumulative = shares.reduce<number[]>((all, p) => [...all, (all[all.length - 1] ?? 0) + p], [])
+    ids.forEach((id, row) => {
+      const u = uniforms[row] as number
+      expect(shares[id]).toBeGreaterThan(1e-30)
+      // Within what float32 sums over thousands of buckets leave open.
+      expect((cumulative[id] as number) - u).toBeGreaterThan(-2e-6)
+      expect(u - ((cumulative[id] as number) - (shares[id] as number))).toBeGreaterThan(-2e-6)
+      expect(logprob[row]).toBeCloseTo(Math.log(shares[id] as number), 4)
+    })
+  })
+
+  it('headSample draws no token without probability, at the ends neither', async () => {
+    const { ids } = await draw(wide, [0, 1e-7, LAST])
+    const first = shares.findIndex((p) => p > 1e-30)
+    expect(ids[0]).toBe(first)
+    expect(ids[1]).toBe(first)
+    expect(ids[2]).toBeGreaterThan(4890)
+    expect(shares[ids[2] as number]).toBeGreaterThan(1e-30)
+    const single = wide.map((_, i) => (i === 2345 ? 500 : 0))
+    expect((await draw(single, [0, 0.5, LAST])).ids).toEqual([2345, 2345, 2345])
+  })
+
+  it('headSampleFiltered keeps to its nucleus', async () => {
+    const order = [...shares.keys()].sort((a, b) => (shares[b] as number) - (shares[a] as number))
+    const { ids, width } = await draw(wide, [0, ...even(200), LAST], { k: 3 })
+    expect(width).toBe(1024)
+    expect([...new Set(ids)].sort()).toEqual(order.slice(0, 3).sort())
+    expect((await draw(wide, [0, LAST], { p: 1e-6 })).ids).toEqual([order[0], order[0]])
+  })
+})
+
 describe('headSampleFiltered', () => {
   const uniforms = [0, ...even(400), LAST]
   const kept = (ids: number[]): number[] => [...new Set(ids)].sort((a, b) => a - b)

@@ -3,7 +3,7 @@
 import type { Dim } from '../graph/dims'
 import type { Value } from '../graph/graph'
 import {
-  add, argMax, cast, cumSum, equal, exp, gather, gatherElements, gemm, less, log, mul, neg, reduceMax, reduceMean, reduceSum, reshape, rmsNorm, slice, sub, topK, where,
+  add, argMax, cast, concat, cumSum, equal, exp, gather, gatherElements, gemm, less, log, mul, neg, reduceMax, reduceMean, reduceSum, reshape, rmsNorm, slice, sub, topK, where,
 } from '../graph/ops'
 import { gradients } from '../graph/gradients'
 import type { ModelConfig } from './config'
@@ -112,25 +112,50 @@ export interface SampleOutputs {
   topId: Value
 }
 
-/** Index of the first bucket whose running sum exceeds u · total: float32 [rows, 1]; buckets are [rows, n]. */
-function inverseCdf(weights: Value, uniform: Value): Value {
-  const g = weights.graph
-  const n = weights.shape[1] as number
-  const running = cumSum(weights)
-  const threshold = mul(column(uniform), reduceMax(running, [-1]))
-  const above = reduceSum(cast(less(threshold, running), 'float32'), [-1])
-  // Rounding can leave no bucket above the threshold; the last one is meant then.
-  return sub(g.constant(n), where(less(above, g.constant(1)), g.constant(1), above))
-}
-
 const iota = (x: Value): Value => {
   const n = x.shape[1] as number
   return x.graph.constant(Array.from({ length: n }, (_, i) => i), [1, n])
 }
 
-/** One element a row, by a float32 index [rows, 1] into float32 x [rows, n]. */
+/** One element a row, by a float32 index [rows, 1] into float32 x [rows, n]; 0 for an index outside. */
 function pick(x: Value, index: Value): Value {
   return reduceSum(where(equal(iota(x), index), x, x.graph.constant(0)), [-1])
+}
+
+/** Index of the first of `running` [rows, n] that exceeds the threshold [rows, 1], float32 [rows, 1]; `otherwise` where none does. */
+function firstAbove(running: Value, threshold: Value, otherwise: Value): Value {
+  const g = running.graph
+  const above = reduceSum(cast(less(threshold, running), 'float32'), [-1])
+  return where(less(above, g.constant(1)), otherwise, sub(g.constant(running.shape[1] as number), above))
+}
+
+/** Above this many buckets the running sums are taken in two levels: onnxruntime's CumSum on WebGPU takes n² time. */
+const ONE_LEVEL = 2048
+
+/** Index of the bucket that holds `uniform` of the total, float32 [rows, 1]; buckets [rows, n], none below 0. */
+function inverseCdf(weights: Value, uniform: Value): Value {
+  const g = weights.graph
+  const n = weights.shape[1] as number
+  const level = (running: Value): { threshold: Value; at: Value } => {
+    const threshold = mul(column(uniform), reduceMax(running, [-1]))
+    // uniform is below 1, so only numbers that are none leave no bucket.
+    return { threshold, at: firstAbove(running, threshold, g.constant((running.shape[1] as number) - 1)) }
+  }
+  if (n <= ONE_LEVEL) return level(cumSum(weights)).at
+
+  const size = Math.ceil(Math.sqrt(n))
+  const count = Math.ceil(n / size)
+  const rest = count * size - n
+  const padded = rest === 0 ? weights : concat([weights, mul(slice(weights, 1, 0, rest), g.constant(0))], 1)
+  const blocks = reshape(padded, [weights.shape[0] as Dim, count, size])
+  const sums = cumSum(reduceSum(blocks, [-1], false))
+  const { threshold, at } = level(sums)
+  const before = pick(sums, sub(at, g.constant(1)))
+  const chosen = equal(g.constant(Array.from({ length: count }, (_, i) => i), [1, count, 1]), reshape(at, [at.shape[0] as Dim, 1, 1]))
+  const block = reduceSum(where(chosen, blocks, g.constant(0)), [1], false)
+  // The two sums of a block may differ in the last bit and leave no bucket: its last one that is not empty is meant then.
+  const last = reduceMax(where(less(g.constant(0), block), iota(block), g.constant(0)), [-1])
+  return add(mul(at, g.constant(size)), firstAbove(add(cumSum(block), before), threshold, last))
 }
 
 /** Draws from softmax(logits / temperature) by inverse CDF over the vocabulary; uniform float32 [rows] in [0, 1). */

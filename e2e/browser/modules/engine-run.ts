@@ -5,10 +5,13 @@ import { artifactNames, type ArtifactSpec } from '../../../src/artifacts/spec'
 import type { Backend, LoraConfig } from '../../../src/core/config'
 import type { Engine, NamedTensor, SampledToken, SequenceScores } from '../../../src/core/engine'
 import { PlaygroundError } from '../../../src/core/errors'
+import { RandomStream } from '../../../src/core/random'
 import { toOnnx } from '../../../src/graph/onnx'
 import { parseModelConfig } from '../../../src/model/config'
 import { createEngine, type EngineInstance } from '../../../src/runtime/create'
+import { type DeviceSession, hostFloats } from '../../../src/runtime/device'
 import { loadOrt } from '../../../src/runtime/ort'
+import { WasmDevice } from '../../../src/runtime/wasm-device'
 import { WebGpuDevice } from '../../../src/runtime/webgpu-device'
 import { readGradients, slopes } from '../../../src/runtime/testing/gradients'
 import { CONFIG, LORA, randomAdapter, randomModel, smallBatch } from '../../../src/runtime/testing/random-model'
@@ -174,4 +177,36 @@ export async function loseDevice(): Promise<LostResult> {
   const works = next.length(0) === 3
   await next.dispose()
   return { errors, works }
+}
+
+/** Draws from a vocabulary too large for one running sum; ids of ten rows, plain and filtered. */
+export async function drawLarge({ backend }: { backend: Backend }): Promise<number[][]> {
+  const config = parseModelConfig({ ...CONFIG, vocab_size: 5003 })
+  const ort = await loadOrt(backend, 1)
+  const device = backend === 'webgpu' ? new WebGpuDevice(ort, 'test') : new WasmDevice(ort, 1)
+  const random = new RandomStream(5)
+  const normal = (n: number, size: number): Float32Array => Float32Array.from({ length: n }, () => size * random.normal())
+  const [rows, hidden] = [10, config.hidden_size]
+  const inputs = {
+    x: device.host(normal(rows * hidden, 1), [rows, hidden]),
+    norm: device.host(new Float32Array(hidden).fill(1), [hidden]),
+    table: device.host(normal(5003 * hidden, 0.3), [5003, hidden]),
+    inverse_temperature: device.host(Float32Array.of(1), []),
+    uniform: device.host(Float32Array.from({ length: rows }, (_, row) => (row + 0.123) / rows), [rows]),
+    top_k: device.host(Float32Array.of(500), []),
+    top_p: device.host(Float32Array.of(0.9), []),
+    min_p: device.host(Float32Array.of(0), []),
+  }
+  const draws: number[][] = []
+  const sessions: DeviceSession[] = []
+  for (const name of ['head_sample', 'head_sample_filtered'] as const) {
+    const session = await device.createSession(toOnnx(buildArtifact({ config, lora: LORA, precision: 'float32' }, name)), true)
+    const out = await device.run(session, inputs)
+    draws.push(Array.from(hostFloats(out.choice)))
+    sessions.push(session)
+  }
+  await device.dispose()
+  // Not before the end: with its last session onnxruntime gives the GPU back.
+  for (const session of sessions) await device.release(session)
+  return draws
 }
