@@ -37,7 +37,10 @@ export interface GrpoTrainerOptions {
    * is the classic mistake that the mask prevents.
    */
   maskEnvironment?: boolean
-  /** Goes on after so many finished steps and counted tokens (an engine that was made again keeps the run's numbers). */
+  /**
+   * Goes on after so many finished steps and counted tokens (an engine that was made again keeps the run's numbers); the
+   * engine's reference is already the adapter that the run began with.
+   */
   resume?: { step: number; num_tokens: number }
   /** Seconds from any origin; tests replace the clock. */
   now?: () => number
@@ -61,6 +64,7 @@ export class GrpoTrainer {
 
   constructor(private readonly options: GrpoTrainerOptions) {
     this.done = options.resume?.step ?? 0
+    this.frozen = this.done > 0
     this.tokens = options.resume?.num_tokens ?? 0
     this.maskEnvironment = options.maskEnvironment ?? true
     this.now = options.now ?? (() => performance.now() / 1000)

@@ -344,6 +344,24 @@ describe('a failure in a step', () => {
     expect(theta((await next?.exportParameters()) ?? []).every((x) => x === 0)).toBe(true)
   })
 
+  it('keeps the reference policy of the run that goes on', async () => {
+    const kl = async (lose: boolean) => {
+      const page = open()
+      await page.configure({ max_steps: 2, beta: 0.1 }, { backend: 'webgpu' })
+      await page.untilState('paused', { type: 'step' })
+      const [lost] = page.engines
+      if (lose && lost) {
+        lost.fail = () => new PlaygroundError('device-lost', 'The GPU was taken away.')
+        await page.untilState('failed', { type: 'train' })
+      }
+      await page.untilState('finished', { type: 'train' })
+      return page.records()[1]?.metrics['kl'] ?? NaN
+    }
+    const undisturbed = await kl(false)
+    expect(undisturbed).toBeGreaterThan(0)
+    expect(await kl(true)).toBeCloseTo(undisturbed, 6)
+  })
+
   it('before the first step was finished starts over on WASM', async () => {
     const page = open()
     await page.configure({}, { backend: 'webgpu' })

@@ -188,7 +188,11 @@ export class Runner {
       await run.environment.close()
       await this.keeper.discardEngine()
       const setup = await this.prepare(config)
-      if (kept) await setup.engine.importParameters(kept.adapter)
+      if (kept) {
+        // A fresh adapter of the same seed is what the run began with.
+        setup.engine.freezeReference()
+        await setup.engine.importParameters(kept.adapter)
+      }
       this.adopt(config, setup, kept ?? undefined)
       this.post({ type: 'engine', report: { info: setup.engine.info, loadSeconds: 0 } })
     } catch {
