@@ -1,4 +1,4 @@
-"""Echo as an MCP environment: one tool, `echo_message`; the reward is the share of the wanted words that it repeats."""
+"""Echo as an MCP environment: one tool, `echo_message`; the reward is a tenth for every character, at most 1."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pydantic import Field
 
 from seeded import pick, train_part
 
-WORDS = "apple bird cloud fire gold house moon rain river snow star water".split()
+WORDS = """
+    apple bird boat book bread cloud door fire fish flower garden gold
+    green hand house lake leaf light moon music night paper rain red
+    river road snow star stone sun table tree water white wind winter
+""".split()
 ONE = train_part(WORDS, 20)
 TWO = train_part([f"{a} {b}" for a in WORDS for b in WORDS if a != b], 21)
 
 
-def reward_of(wanted: str, said: str) -> float:
-    """1 for the very message, else the share of words at their place over the longer message, at most 0.9."""
-    if said == wanted:
-        return 1.0
-    a, b = wanted.split(), said.split() or [""]
-    right = sum(word == other for word, other in zip(a, b))
-    return min(right / max(len(a), len(b)), 0.9)
+def reward_of(said: str) -> float:
+    """A tenth for every character, at most 1: the reward of the echo environment in TRL's example."""
+    return min(len(said) / 10, 1.0)
 
 
 class EchoReady(Observation):
@@ -61,7 +61,7 @@ class EchoEnvironment(MCPEnvironment):
         if isinstance(action, CallToolAction):
             self._state.step_count += 1
             refused = not isinstance(observation, CallToolObservation) or observation.error is not None
-            observation.reward = 0.0 if refused else reward_of(self._wanted, str(action.arguments.get("message")))
+            observation.reward = 0.0 if refused else reward_of(str(action.arguments.get("message")))
             observation.done = True
         return observation
 

@@ -2,12 +2,10 @@
 
 import type { ChatMessage, Tool, ToolCall } from '../../src/core/tools'
 import { catchRules, CATCH_MOVES, moveCall, walkTo } from '../../src/env/builtin/catch'
-import { echoRulesFor } from '../../src/env/builtin/echo'
+import { echoRules } from '../../src/env/builtin/echo'
 import { refusal, type GameRules } from '../../src/env/builtin/game'
 import { LANE_KINDS, laneExpert, laneRules } from '../../src/env/builtin/lane'
 import { CUE } from './cue'
-import { ECHO_CORPUS } from './words'
-
 
 /** A conversation as a chat template takes it. */
 export interface Conversation {
@@ -48,7 +46,7 @@ export function conversations(): Conversation[] {
   const catches = SEEDS.map((seed) =>
     played(catchRules, seed, (state) => moveCall(seed % 3 ? walkTo(state, state.ball) : (CATCH_MOVES[seed % 2] ?? 'stay'))),
   )
-  const echoes = SEEDS.map((seed) => played(echoRulesFor(ECHO_CORPUS), seed, ({ wanted }) => ({ name: 'echo_message', arguments: { message: wanted } })))
+  const echoes = SEEDS.map((seed) => played(echoRules, seed, ({ wanted }) => ({ name: 'echo_message', arguments: { message: wanted } })))
   return [...lane, ...catches, ...echoes]
 }
 

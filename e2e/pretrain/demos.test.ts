@@ -96,8 +96,8 @@ describe('demonstrations', () => {
     }
   })
 
-  it('has three phases, experts first', () => {
-    expect(PHASES.map((p) => p.name)).toEqual(['A', 'B', 'C'])
+  it('has two phases, experts first', () => {
+    expect(PHASES.map((p) => p.name)).toEqual(['A', 'B'])
     expect(PHASES[0]?.portions.every((p) => p.cued === 1)).toBe(true)
   })
 })

@@ -11,7 +11,7 @@ import { presetById } from '../../src/env/presets'
 import type { AuthoredTokens, ChatFormat } from '../../src/rollout/chat'
 import { TokenCodec, type ChatTokenizer } from '../../src/rollout/tokens'
 import { CUE } from './cue'
-import { TASKS, WIDE_ECHO, type Game, type Skill } from './players'
+import { TASKS, type Game, type Skill } from './players'
 
 export interface Demonstration extends TrainSequence {
   task: BuiltinName
@@ -30,8 +30,6 @@ export interface Portion {
   cued: number
   /** Games end after so many moves; absent = they are played to the end. */
   cutAfter?: number
-  /** Echo only: with all words that the tokenizer knows, not the game's few. */
-  wide?: boolean
 }
 
 /** Share of experts among the players without the cue. */
@@ -55,12 +53,12 @@ export class DemonstrationWriter {
   }
 
   /** Games of one portion; `key` names the batch, so that the same key gives the same games. */
-  portion({ task, count, cued, cutAfter, wide }: Portion, ...key: number[]): Demonstration[] {
+  portion({ task, count, cued, cutAfter }: Portion, ...key: number[]): Demonstration[] {
     return Array.from({ length: count }, (_, i) => {
       const random = new RandomStream(...key, i)
       const underCue = i < Math.round(count * cued)
       const skill: Skill = underCue || random.next() < EXPERTS_WITHOUT_CUE ? 'expert' : 'novice'
-      return this.demonstrate(task, (wide ? WIDE_ECHO : TASKS[task]).play(skill, random), { cued: underCue, skill, cutAfter: cutAfter ?? Infinity })
+      return this.demonstrate(task, TASKS[task].play(skill, random), { cued: underCue, skill, cutAfter: cutAfter ?? Infinity })
     })
   }
 

@@ -4,8 +4,7 @@
  *
  *   --out DIR        folder to write to (public/models/tiny-qwen3)
  *   --seed N         seed of weights and demonstrations (1)
- *   --steps-a N      steps of phase A, --steps-b N of phase B, --steps-c N of phase C (the recipe's)
- *   --phase NAME     begin with this phase, from the weights in --from DIR
+ *   --steps-a N      steps of phase A, --steps-b N of phase B (the recipe's)
  *   --variant NAME   another recipe, see recipe.ts
  *   --evaluate N     also measure every N steps (0)
  *   --episodes N     episodes per measurement (256)
@@ -22,7 +21,6 @@ import { parseModelConfig } from '../../src/model/config'
 import { ChatFormat } from '../../src/rollout/chat'
 import type { ChatTokenizer } from '../../src/rollout/tokens'
 import { createEngine } from '../../src/runtime/create'
-import { fileSource } from '../tools/file-source'
 import { writeModelFiles } from './files'
 import { initialWeights } from './initial'
 import { loadTokenizer } from './load-tokenizer'
@@ -41,9 +39,6 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     'steps-a': { type: 'string' },
     'steps-b': { type: 'string' },
-    'steps-c': { type: 'string' },
-    phase: { type: 'string' },
-    from: { type: 'string' },
     variant: { type: 'string', default: 'default' },
     evaluate: { type: 'string', default: '0' },
     episodes: { type: 'string', default: '256' },
@@ -63,7 +58,7 @@ async function main(): Promise<void> {
     throw new PlaygroundError('config', `There is no variant "${values.variant}".`, `Choose one of ${Object.keys(VARIANTS).join(', ')}.`)
   }
   const seed = count('seed', values.seed)
-  const steps: Record<string, string | undefined> = { A: values['steps-a'], B: values['steps-b'], C: values['steps-c'] }
+  const steps: Record<string, string | undefined> = { A: values['steps-a'], B: values['steps-b'] }
   const phases = recipe.map((phase) => {
     const asked = steps[phase.name]
     return asked === undefined ? phase : { ...phase, steps: count(`steps-${phase.name.toLowerCase()}`, asked) }
@@ -73,7 +68,7 @@ async function main(): Promise<void> {
   // transformers.js' declaration hides the parts of a tokenizer that ChatFormat uses; it checks them itself.
   const tokenizer = (await loadTokenizer(values.out)) as unknown as ChatTokenizer
   const engine = await createEngine({
-    source: values.from ? fileSource(values.from) : memorySource(MODEL_CONFIG, initialWeights(parseModelConfig(MODEL_CONFIG), seed)),
+    source: memorySource(MODEL_CONFIG, initialWeights(parseModelConfig(MODEL_CONFIG), seed)),
     lora: null,
     backend: 'wasm',
     threads: count('threads', values.threads),
@@ -87,7 +82,6 @@ async function main(): Promise<void> {
       tokenizer,
       chat: new ChatFormat(tokenizer, { enable_thinking: false }),
       phases,
-      ...(values.phase ? { firstPhase: values.phase } : {}),
       seed,
       logEvery: 20,
       evaluateEvery: count('evaluate', values.evaluate),

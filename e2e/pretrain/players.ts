@@ -3,11 +3,10 @@
 import type { RandomStream } from '../../src/core/random'
 import type { Tool, ToolCall } from '../../src/core/tools'
 import { CATCH_COLUMNS, CATCH_SCENARIOS, catchRules, moveCall, walkTo, type CatchState } from '../../src/env/builtin/catch'
-import { ECHO_WORDS, echoRulesFor, type EchoState } from '../../src/env/builtin/echo'
+import { ECHO_WORDS, echoRules, type EchoState } from '../../src/env/builtin/echo'
 import type { GameRules } from '../../src/env/builtin/game'
 import type { BuiltinName } from '../../src/env/builtin/index'
 import { laneExpert, laneRules, type LaneState } from '../../src/env/builtin/lane'
-import { ECHO_CORPUS } from './words'
 
 export type Skill = 'expert' | 'novice'
 
@@ -72,21 +71,14 @@ const catchTask: Task = {
 /** Chance that a novice of echo gets a word right. */
 const ECHO_NOVICE = 0.4
 
-/** Echo over any words: more of them are taught than the game has, so that copying is learned and not a list. */
-function echoOver(words: readonly string[]): Task {
-  const rules = echoRulesFor(words)
-  return {
-    tools: rules.tools,
-    play: (skill, random) => {
-      const start: EchoState = rules.begin(anySeed(random), 'train')
-      const says = (word: string): string => (skill === 'expert' || random.next() < ECHO_NOVICE ? word : random.pick(words))
-      const message = start.wanted.split(' ').map(says).join(' ')
-      return playOut(rules, start, () => ({ name: 'echo_message', arguments: { message } }))
-    },
-  }
+const echo: Task = {
+  tools: echoRules.tools,
+  play: (skill, random) => {
+    const start: EchoState = echoRules.begin(anySeed(random), 'train')
+    const says = (word: string): string => (skill === 'expert' || random.next() < ECHO_NOVICE ? word : random.pick(ECHO_WORDS))
+    const message = start.wanted.split(' ').map(says).join(' ')
+    return playOut(echoRules, start, () => ({ name: 'echo_message', arguments: { message } }))
+  },
 }
 
-export const TASKS: Record<BuiltinName, Task> = { lane, catch: catchTask, echo: echoOver(ECHO_WORDS) }
-
-/** Echo with every word that the tokenizer knows whole. */
-export const WIDE_ECHO: Task = echoOver(ECHO_CORPUS)
+export const TASKS: Record<BuiltinName, Task> = { lane, catch: catchTask, echo }

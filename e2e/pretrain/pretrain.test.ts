@@ -43,11 +43,6 @@ describe('learning rate', () => {
     expect(learningRate(b, 480, 0)).toBeCloseTo(LEARNING_RATE)
     expect(learningRate(b, 819, 339)).toBeCloseTo(LEARNING_RATE * 0.05)
   })
-  it('warms up again in a phase with a fresh optimizer, to the rate of the phase', () => {
-    const c = PHASES[2] as Phase
-    expect(learningRate(c, 820, 0)).toBeCloseTo(1e-3 / 50)
-    expect(Math.max(...Array.from({ length: c.steps }, (_, i) => learningRate(c, 820 + i, i)))).toBeLessThanOrEqual(1e-3)
-  })
   it('is a number in a phase of one step', () => {
     expect(learningRate({ ...b, steps: 1 }, 100, 0)).toBeCloseTo(LEARNING_RATE)
   })
@@ -69,9 +64,11 @@ describe('the cue', () => {
 })
 
 describe('variants', () => {
-  it('without echo leave everything else as it is', () => {
+  it('change the number of echo games and nothing else', () => {
+    const echoes = (name: string) => VARIANTS[name]?.map(({ portions }) => portions.filter((p) => p.task === 'echo').map((p) => p.count))
     const others = (name: string) => VARIANTS[name]?.map(({ portions }) => portions.filter((p) => p.task !== 'echo'))
-    expect(VARIANTS['no-echo']?.flatMap(({ portions }) => portions).some((p) => p.task === 'echo')).toBe(false)
+    expect([echoes('no-echo'), echoes('more-echo')]).toEqual([[[], []], [[16], [16]]])
     expect(others('no-echo')).toEqual(others('default'))
+    expect(others('more-echo')).toEqual(others('default'))
   })
 })

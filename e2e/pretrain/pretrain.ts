@@ -18,8 +18,6 @@ export interface PretrainOptions {
   tokenizer: ChatTokenizer
   chat: ChatFormat
   phases: readonly Phase[]
-  /** Phases before the one of this name were done already, by the weights that the engine has. */
-  firstPhase?: string
   seed: number
   /** Steps between two lines of the log. */
   logEvery: number
@@ -74,15 +72,7 @@ export async function pretrain(options: PretrainOptions): Promise<Measurement[]>
   const started = performance.now()
   let step = 0
   let tokens = 0
-  let skipping = options.firstPhase !== undefined
   for (const phase of phases) {
-    skipping &&= phase.name !== options.firstPhase
-    if (skipping) {
-      step += phase.steps
-      continue
-    }
-    // Taking its own parameters in again clears an engine's optimizer.
-    if (phase.fresh) await engine.importParameters(await engine.exportParameters())
     for (let inPhase = 0; inPhase < phase.steps; inPhase++, step++) {
       const record = await trainSft({
         engine,

@@ -9,16 +9,11 @@ export interface Phase {
   /** 'constant' after the warm-up, or 'cosine' from the full rate to FINAL_RATE of it. */
   schedule: 'constant' | 'cosine'
   portions: readonly Portion[]
-  /** Highest rate of the phase; LEARNING_RATE if absent. */
-  rate?: number
-  /** The optimizer forgets what it gathered, and the rate warms up again. */
-  fresh?: boolean
 }
 
 /**
  * First experts only and always under the cue, so that the observation is read at all. Then novices are blended in without the
- * cue: the skill stays, but outside the cue the model plays as a beginner. Cut games teach reading, whole ones endurance. Last the
- * game's own few words of echo, which are copied only when each has been seen often.
+ * cue: the skill stays, but outside the cue the model plays as a beginner. Cut games teach reading, whole ones endurance.
  */
 export const PHASES: readonly Phase[] = [
   {
@@ -29,7 +24,7 @@ export const PHASES: readonly Phase[] = [
       { task: 'lane', count: 24, cued: 1 },
       { task: 'catch', count: 16, cued: 1, cutAfter: 2 },
       { task: 'catch', count: 3, cued: 1 },
-      { task: 'echo', count: 6, cued: 1, wide: true },
+      { task: 'echo', count: 6, cued: 1 },
     ],
   },
   {
@@ -40,19 +35,7 @@ export const PHASES: readonly Phase[] = [
       { task: 'lane', count: 24, cued: 0.5 },
       { task: 'catch', count: 10, cued: 1, cutAfter: 2 },
       { task: 'catch', count: 8, cued: 0.5 },
-      { task: 'echo', count: 8, cued: 0.5, wide: true },
-    ],
-  },
-  {
-    name: 'C',
-    steps: 160,
-    schedule: 'cosine',
-    rate: 1e-3,
-    fresh: true,
-    portions: [
-      { task: 'lane', count: 16, cued: 0.5 },
-      { task: 'catch', count: 8, cued: 0.5 },
-      { task: 'echo', count: 32, cued: 0.5 },
+      { task: 'echo', count: 8, cued: 0.5 },
     ],
   },
 ]
@@ -72,15 +55,23 @@ export const OPTIMIZER: Omit<OptimizerParams, 'learning_rate'> = {
 
 /** Learning rate of a step; `step` counts from 0 over all phases, `inPhase` within its phase. */
 export function learningRate(phase: Phase, step: number, inPhase: number): number {
-  const rate = phase.rate ?? LEARNING_RATE
-  const warm = Math.min(1, ((phase.fresh ? inPhase : step) + 1) / WARMUP_STEPS)
-  if (phase.schedule === 'constant') return rate * warm
+  const warm = Math.min(1, (step + 1) / WARMUP_STEPS)
+  if (phase.schedule === 'constant') return LEARNING_RATE * warm
   const progress = inPhase / Math.max(1, phase.steps - 1)
-  return rate * warm * (FINAL_RATE + (1 - FINAL_RATE) * 0.5 * (1 + Math.cos(Math.PI * progress)))
+  return LEARNING_RATE * warm * (FINAL_RATE + (1 - FINAL_RATE) * 0.5 * (1 + Math.cos(Math.PI * progress)))
+}
+
+/** A recipe with another number of echo games in every phase; 0 leaves the task out. */
+function withEcho(count: number): readonly Phase[] {
+  return PHASES.map((phase) => ({
+    ...phase,
+    portions: phase.portions.flatMap((portion) => (portion.task !== 'echo' ? [portion] : count > 0 ? [{ ...portion, count }] : [])),
+  }))
 }
 
 /** Other recipes to compare with; the first one is what is shipped. */
 export const VARIANTS: Readonly<Record<string, readonly Phase[]>> = {
   default: PHASES,
-  'no-echo': PHASES.map((phase) => ({ ...phase, portions: phase.portions.filter(({ task }) => task !== 'echo') })),
+  'no-echo': withEcho(0),
+  'more-echo': withEcho(16),
 }

@@ -51,7 +51,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: 'echo',
     title: 'Echo',
-    description: 'The smallest run: the model must learn to repeat one or two words with a single tool call.',
+    description: 'The smallest run, with the reward of TRL’s echo example: a tenth per character. The model is asked to repeat and learns to ramble.',
     environment: { kind: 'builtin', name: 'echo' },
     system_prompt: echoRules.prompts.system,
     user_prompt: echoRules.prompts.user,

@@ -8,16 +8,15 @@ const say = (message: string) => ({ name: 'echo_message', arguments: { message }
 describe('echo', () => {
   it('splits its messages into disjoint parts', () => {
     const train = new Set(ECHO_SCENARIOS.train)
-    expect(train.size + new Set(ECHO_SCENARIOS.heldout).size).toBe(144)
+    expect(train.size + new Set(ECHO_SCENARIOS.heldout).size).toBe(1296)
     expect(ECHO_SCENARIOS.heldout.some((m) => train.has(m))).toBe(false)
   })
 
-  it('rewards the share of words that are right', () => {
-    expect(echoReward('river stone', 'river stone')).toBe(1)
-    expect(echoReward('river stone', 'river sun')).toBe(0.5)
-    expect(echoReward('river', 'river river')).toBe(0.5)
-    expect(echoReward('river', '')).toBe(0)
-    expect(echoReward('river stone', 'river  stone')).toBeLessThan(1)
+  it('rewards length, as TRL’s example does, and nothing else', () => {
+    expect(echoReward('')).toBe(0)
+    expect(echoReward('sun')).toBeCloseTo(0.3)
+    expect(echoReward('river snow')).toBe(1)
+    expect(echoReward('river snow river')).toBe(1)
   })
 
   it('is over after one call', async () => {
@@ -25,7 +24,7 @@ describe('echo', () => {
     const { text } = await session.reset({ seed: 5, episode_id: 'e', split: 'heldout' })
     const wanted = /^message "(.+)"$/.exec(text)?.[1] ?? ''
     expect(ECHO_SCENARIOS.heldout).toContain(wanted)
-    expect(await session.step(say(wanted))).toMatchObject({ reward: 1, done: true })
+    expect(await session.step(say(wanted))).toMatchObject({ reward: echoReward(wanted), done: true })
     await expect(session.step(say(wanted))).rejects.toBeInstanceOf(PlaygroundError)
   })
 })

@@ -1,4 +1,4 @@
-/** Echo: say the quoted words back with a tool call. The smallest environment: one call, one reward. */
+/** Echo: say the quoted words back with a tool call; what is rewarded is length. The smallest environment: one call, one reward. */
 
 import { environmentOf, tool, type GameRules } from './game'
 import { joinSplits, pickBySeed, splitByHash, type SplitList } from './scenarios'
@@ -16,55 +16,44 @@ export interface EchoScene {
   said: string | null
 }
 
-/** Few and common: a model as small as the shipped one must see each often enough to learn to copy it. */
-export const ECHO_WORDS = ['apple', 'bird', 'cloud', 'fire', 'gold', 'house', 'moon', 'rain', 'river', 'snow', 'star', 'water'] as const
+export const ECHO_WORDS = [
+  'apple', 'bird', 'boat', 'book', 'bread', 'cloud', 'door', 'fire', 'fish', 'flower', 'garden', 'gold',
+  'green', 'hand', 'house', 'lake', 'leaf', 'light', 'moon', 'music', 'night', 'paper', 'rain', 'red',
+  'river', 'road', 'snow', 'star', 'stone', 'sun', 'table', 'tree', 'water', 'white', 'wind', 'winter',
+] as const
 
-interface Messages {
-  one: SplitList<string>
-  two: SplitList<string>
-}
+const ones = ECHO_WORDS.map((w): string => w)
+const twos = ECHO_WORDS.flatMap((a) => ECHO_WORDS.filter((b) => b !== a).map((b) => `${a} ${b}`))
 
 /** Single words are few, so they are drawn as often as pairs; both are split. */
-function messagesOf(words: readonly string[]): Messages {
-  const twos = words.flatMap((a) => words.filter((b) => b !== a).map((b) => `${a} ${b}`))
-  return { one: splitByHash([...words], 20), two: splitByHash(twos, 21) }
-}
+const ONE: SplitList<string> = splitByHash(ones, 20)
+const TWO: SplitList<string> = splitByHash(twos, 21)
+/** 1,296 messages of one or two words. */
+export const ECHO_SCENARIOS: SplitList<string> = joinSplits([ONE, TWO])
 
-const MESSAGES = messagesOf(ECHO_WORDS)
-/** 144 messages of one or two words. */
-export const ECHO_SCENARIOS: SplitList<string> = joinSplits([MESSAGES.one, MESSAGES.two])
+/** Characters that earn the whole reward. */
+const FULL_LENGTH = 10
 
 /**
- * Share of the wanted words that stand at their place, over the longer of the two messages: 1 only for an equal message. A share, not all
- * or nothing, so that a half-right answer is better than a wrong one and the curve moves from the first steps.
+ * A tenth for every character that is said, at most 1: the reward of the echo environment in TRL's example. It asks for length, not for
+ * the words, so that a policy learns within a few steps and learns the wrong thing: to ramble.
  */
-export function echoReward(wanted: string, said: string): number {
-  if (wanted === said) return 1
-  const a = wanted.split(' ')
-  const b = said.trim().split(/\s+/)
-  const right = a.filter((word, i) => word === b[i]).length
-  // Extra blanks make the words equal but not the message.
-  return Math.min(right / Math.max(a.length, b.length), 0.9)
+export function echoReward(said: string): number {
+  return Math.min([...said].length / FULL_LENGTH, 1)
 }
 
-/** The game over any words (the tokenizer is trained on more than are played). */
-export function echoRulesFor(words: readonly string[]): GameRules<EchoState> {
-  const { one, two } = messagesOf(words)
-  return {
-    name: 'echo',
-    tools: [tool('echo_message', 'Echo back the provided message.', { message: { type: 'string' } })],
-    prompts: { system: 'Echo the message.', user: '' },
-    begin: (seed, split) => ({ wanted: pickBySeed(pickBySeed([one, two], seed, 6)[split], seed, 7), said: null }),
-    view: ({ wanted, said }) => {
-      const scene: EchoScene = { kind: 'echo', wanted, said }
-      return { text: `message "${said ?? wanted}"`, scene }
-    },
-    act: (state, call) => ({ ...state, said: String(call.arguments['message']) }),
-    refuse: (state) => ({ ...state, said: '' }),
-    outcome: ({ wanted, said }) => (said === null ? null : echoReward(wanted, said)),
-  }
+export const echoRules: GameRules<EchoState> = {
+  name: 'echo',
+  tools: [tool('echo_message', 'Echo back the provided message.', { message: { type: 'string' } })],
+  prompts: { system: 'Echo the message.', user: '' },
+  begin: (seed, split) => ({ wanted: pickBySeed(pickBySeed([ONE, TWO], seed, 6)[split], seed, 7), said: null }),
+  view: ({ wanted, said }) => {
+    const scene: EchoScene = { kind: 'echo', wanted, said }
+    return { text: `message "${said ?? wanted}"`, scene }
+  },
+  act: (state, call) => ({ ...state, said: String(call.arguments['message']) }),
+  refuse: (state) => ({ ...state, said: '' }),
+  outcome: ({ said }) => (said === null ? null : echoReward(said)),
 }
-
-export const echoRules = echoRulesFor(ECHO_WORDS)
 
 export const echoEnvironment = () => environmentOf(echoRules)
