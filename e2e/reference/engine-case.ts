@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { LoraConfig } from '../../src/core/config'
-import type { Engine, NamedTensor, OptimizerParams, SequenceGradient, SequenceScores, TrainSequence } from '../../src/core/engine'
+import type { Engine, OptimizerParams, SequenceGradient, SequenceScores, TrainSequence } from '../../src/core/engine'
 import { createEngine } from '../../src/runtime/create'
 import { fileSource } from '../tools/file-source'
 import { REFERENCE, referenceJson } from './reference'
@@ -69,28 +69,4 @@ export async function accumulateLoss(engine: Engine, batch: readonly CaseSequenc
     }),
   )
   return loss
-}
-
-/**
- * Reads the accumulated gradient through the engine's contract, which hands out parameters only: with both betas 0 and a
- * huge ε an AdamW step is p −= (learning_rate / ε)·g. Steps far enough that p's own rounding does not matter. Parameters
- * and optimizer state are changed: import the parameters again afterwards.
- */
-export async function readGradients(engine: Engine): Promise<{ gradients: NamedTensor[]; grad_norm: number }> {
-  const factor = 1e3
-  const before = new Map((await engine.exportParameters()).map((tensor) => [tensor.name, tensor.data]))
-  const { grad_norm } = await engine.optimizerStep({
-    learning_rate: 1e8 * factor,
-    adam_beta1: 0,
-    adam_beta2: 0,
-    adam_epsilon: 1e8,
-    weight_decay: 0,
-    max_grad_norm: Infinity,
-  })
-  const gradients = (await engine.exportParameters()).map(({ name, dims, data }) => {
-    const old = before.get(name)
-    if (!old) throw new Error(`${name} appeared during a step`)
-    return { name, dims, data: data.map((value, i) => ((old[i] as number) - value) / factor) }
-  })
-  return { gradients, grad_norm }
 }

@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Engine, NamedTensor, SequenceScores } from '../../src/core/engine'
-import { accumulateLoss, modelCases, models, readGradients, referenceEngine, type ListedScores } from './engine-case'
+import { readGradients } from '../../src/runtime/testing/gradients'
+import { accumulateLoss, modelCases, models, referenceEngine, type ListedScores } from './engine-case'
 import { largestDifference, referenceTensors, relativeDifference } from './reference'
 
 /** Largest differences over the trained tokens; 0 is demanded elsewhere. */
