@@ -43,7 +43,7 @@ it('trains on a pasted server with eight episodes at once; a killed one makes ep
   expect(config?.environment).toEqual({ kind: 'openenv', url: echo.url })
   expect(config?.system_prompt).toBe('Echo the message.')
   expect(environment?.tools.map((tool) => tool.function.name)).toEqual(['echo_message'])
-  expect(history.map((h) => [h.step, h.episodes, h.unscorable])).toEqual([[1, 8, 0], [2, 8, 0]])
+  expect(history.map((h) => [h.step, h.episodes, h.metrics['exit/env_error']])).toEqual([[1, 8, 0], [2, 8, 0]])
   for (const { episodes } of steps) {
     expect(new Set(episodes.map((e) => e.seed)).size).toBe(1)
     expect(episodes.some((e) => e.exit === 'env_done' && e.reward !== null)).toBe(true)
@@ -68,7 +68,7 @@ it('trains on a pasted server with eight episodes at once; a killed one makes ep
 
   echo = await startServer('echo', { port: echo.port })
   const end = await until('finished', 120_000)
-  expect(end.history.map((h) => [h.step, h.unscorable])).toEqual([1, 2, 3, 4, 5, 6].map((step) => [step, 0]))
+  expect(end.history.map((h) => [h.step, h.metrics['exit/env_error']])).toEqual([1, 2, 3, 4, 5, 6].map((step) => [step, 0]))
   expect(playground.pageErrors).toEqual([])
   await playground.close()
 })

@@ -101,7 +101,7 @@ describe('two steps of eight concurrent episodes on echo (MCP)', () => {
     expect(records.map((r) => r.version)).toEqual([1, 2])
     for (const { metrics } of records) {
       expect(metrics['sampling/sampling_logp_difference/max']).toBeLessThan(1e-4)
-      expect(metrics['environment/unscorable']).toBe(0)
+      expect(metrics['exit/env_error']).toBe(0)
     }
   })
 })
@@ -171,7 +171,7 @@ describe('a server that is killed in mid-episode', () => {
       // The outage left no trace in the numbers.
       const numbers = (all: StepRecord[]) => all.map((r) => r.episodes.map(({ ids, reward, advantage }) => ({ ids, reward, advantage })))
       expect(numbers(records)).toEqual(numbers(undisturbed.records))
-      expect(records.map((r) => r.metrics['environment/unscorable'])).toEqual([0, 0])
+      expect(records.map((r) => r.metrics['exit/env_error'])).toEqual([0, 0])
     } finally {
       await server.kill()
     }
