@@ -72,6 +72,8 @@ export async function trainSteps(config: RunConfig, { steps = 1, environment, mi
         events.push(event)
         onEvent?.(event)
       },
+      // A test that expects no outage fails with its reason instead of waiting.
+      wait: () => Promise.reject(new Error(`Unexpected outage: ${JSON.stringify(events.findLast((event) => event.type === 'notice'))}`)),
       ...rest,
     })
     const records: StepRecord[] = []
