@@ -2,10 +2,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadFolder } from './model'
 
-const transformers = vi.hoisted(() => ({
+interface Stand {
+  env: Record<string, unknown>
+  asked: { name: string; path: unknown }[]
+  fail: Error | null
+}
+
+const transformers = vi.hoisted((): Stand => ({
   env: {},
-  asked: [] as { name: string; path: unknown }[],
-  fail: null as Error | null,
+  asked: [],
+  fail: null,
 }))
 vi.mock('@huggingface/transformers', () => ({
   env: transformers.env,
