@@ -226,6 +226,13 @@ describe('failures', () => {
     const done = prepare({ reply: () => say('x'), environment: { reset: () => ({ done: true, reward: 0 }) } })
     expect(first(await rollout(done.request))).toMatchObject({ exit: 'env_error', reward: null })
   })
+  it('a policy that never gets a call into the environment earns 0, whatever the environment makes of no rewards', async () => {
+    const given = (rewards: readonly (number | null)[]) => rewards.find((reward) => reward !== null) ?? null
+    for (const reply of ['no call at all', '<tool_call>{"name": "sing"}</tool_call>']) {
+      const { request } = prepare({ reply: () => reply, environment: { episodeReward: given } })
+      expect(first(await rollout(request))).toMatchObject({ reward: 0, success: false })
+    }
+  })
   it('a sampler that fails rejects, with every session closed', async () => {
     const { request, environment } = prepare({ reply: () => say('x'), samplerDelay: () => Promise.reject(new Error('device lost')) })
     await expect(rollout(request)).rejects.toThrow('device lost')

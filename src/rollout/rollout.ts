@@ -306,7 +306,7 @@ class Rollout {
     run.phase = 'finished'
     episode.exit = exit
     episode.error = error
-    episode.reward = exit === 'env_error' || exit === 'stopped' ? null : environment.episodeReward(run.rewards)
+    episode.reward = exit === 'env_error' || exit === 'stopped' ? null : (environment.episodeReward(run.rewards) ?? earnedNothing(episode))
     if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     assertConsistent(episode)
     if (run.slot !== null) this.pool.release(run.slot)
@@ -329,4 +329,12 @@ class Rollout {
   private tooLong(tokens: number): string {
     return `The prompt has ${tokens} tokens; the context holds ${this.request.sampler.contextLength}.`
   }
+}
+
+/**
+ * 0 when the policy never got one call into the environment: that is its own doing, and without a reward it could not learn to call.
+ * null when it did and the environment gave no reward: there is nothing to learn from.
+ */
+function earnedNothing(episode: Episode): number | null {
+  return episode.turns.some((turn) => turn.calls.some((call) => !call.error)) ? null : 0
 }

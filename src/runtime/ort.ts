@@ -7,7 +7,7 @@ export type OrtModule = typeof Ort
 
 const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined && typeof (globalThis as { document?: unknown }).document === 'undefined'
 
-let loaded: { backend: Backend; threads: number; module: Promise<OrtModule> } | null = null
+const loaded = new Map<string, Promise<OrtModule>>()
 
 async function importOrt(backend: Backend): Promise<OrtModule> {
   if (inNode) {
@@ -31,20 +31,20 @@ async function importOrt(backend: Backend): Promise<OrtModule> {
   return ort
 }
 
-/** onnxruntime-web for a backend. threads counts for WASM and holds for the life of the page or process. */
+/** onnxruntime-web for a backend. threads counts for WASM; the first call's holds for the life of the page or process. */
 export function loadOrt(backend: Backend, threads: number): Promise<OrtModule> {
-  // In Node one build serves both; in a browser a second backend would be a second module with its own heap.
-  loaded ??= {
-    backend,
-    threads,
-    module: importOrt(backend).then((ort) => {
+  // In Node one build serves both; in a browser each backend is a module with a heap of its own.
+  const key = inNode ? 'node' : backend
+  let module = loaded.get(key)
+  if (!module) {
+    module = importOrt(backend).then((ort) => {
       ort.env.logLevel = 'error'
       ort.env.wasm.numThreads = threads
       return ort
-    }),
+    })
+    loaded.set(key, module)
   }
-  if (!inNode && loaded.backend !== backend) return importOrt(backend)
-  return loaded.module
+  return module
 }
 
 let queue: Promise<unknown> = Promise.resolve()

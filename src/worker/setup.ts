@@ -13,8 +13,8 @@ import { chatFormat, type LoadedFolder, loadFolder, type LoadProgress } from './
 
 /** Most episodes that decode together. */
 const MOST_SLOTS: Record<Backend, number> = { wasm: 64, webgpu: 16 }
-/** Room for the reset observation, which the prompt does not hold yet, in tokens. */
-const OBSERVATION_ROOM = 64
+/** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
+const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512 }
 const CONTEXT_STEP = 128
 
 export type RunEngine = Engine & Pick<EngineInstance, 'resetAdapter'>
@@ -55,7 +55,7 @@ export class SetupKeeper {
       { role: 'user', content: config.user_prompt },
     ]
     const prompt = chat.prompt(messages, environment.tools).ids.length
-    const needed = prompt + OBSERVATION_ROOM + config.grpo.max_completion_length
+    const needed = prompt + OBSERVATION_ROOM[config.environment.kind] + config.grpo.max_completion_length
     const options = {
       lora: config.lora,
       backend,

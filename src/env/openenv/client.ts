@@ -130,8 +130,8 @@ export class OpenEnvEnvironment implements Environment {
   }
 
   /**
-   * Sum of the rewards that were given; null when none was. A typed server's refusals and a policy that never calls give none:
-   * such an episode has no reward, which is not 0.
+   * Sum of the rewards that were given; null when none was, which is not 0. (An episode without one accepted call is the
+   * policy's doing; the rollout scores it 0.)
    */
   episodeReward(rewards: readonly (number | null)[]): number | null {
     const given = rewards.filter((reward) => reward !== null)
