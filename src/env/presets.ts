@@ -51,12 +51,20 @@ export const PRESETS: readonly Preset[] = [
   {
     id: 'echo',
     title: 'Echo',
-    description: 'The smallest run, with the reward of TRL’s echo example: a tenth per character. The model is asked to repeat and learns to ramble.',
+    description: 'The smallest run, rewarded by length as in TRL’s echo example: asked to repeat one or two words, the model learns to ramble.',
     environment: { kind: 'builtin', name: 'echo' },
     system_prompt: echoRules.prompts.system,
     user_prompt: echoRules.prompts.user,
     enable_thinking: false,
-    grpo: { prompts_per_step: 4, learning_rate: 1e-3, max_steps: 30, max_completion_length: 64, max_tool_calling_iterations: 1 },
+    grpo: {
+      num_generations: 16,
+      prompts_per_step: 4,
+      learning_rate: 3e-3,
+      lr_scheduler_type: 'linear',
+      max_steps: 30,
+      max_completion_length: 64,
+      max_tool_calling_iterations: 1,
+    },
     lora: DEFAULT_LORA,
   },
 ]

@@ -14,9 +14,9 @@ describe('echo', () => {
 
   it('rewards length, as TRL’s example does, and nothing else', () => {
     expect(echoReward('')).toBe(0)
-    expect(echoReward('sun')).toBeCloseTo(0.3)
-    expect(echoReward('river snow')).toBe(1)
-    expect(echoReward('river snow river')).toBe(1)
+    expect(echoReward('sun')).toBeCloseTo(3 / 13)
+    expect(echoReward('flower garden')).toBe(1)
+    expect(echoReward('river snow river snow')).toBe(1)
   })
 
   it('is over after one call', async () => {

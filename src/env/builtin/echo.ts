@@ -31,12 +31,12 @@ const TWO: SplitList<string> = splitByHash(twos, 21)
 /** 1,296 messages of one or two words. */
 export const ECHO_SCENARIOS: SplitList<string> = joinSplits([ONE, TWO])
 
-/** Characters that earn the whole reward. */
-const FULL_LENGTH = 10
+/** Characters that earn the whole reward: two of the longest words. */
+const FULL_LENGTH = 13
 
 /**
- * A tenth for every character that is said, at most 1: the reward of the echo environment in TRL's example. It asks for length, not for
- * the words, so that a policy learns within a few steps and learns the wrong thing: to ramble.
+ * Grows with every character that is said, up to 1: the idea of the echo environment in TRL's example. It asks for length, not for
+ * the words, so a policy learns within a few steps, and learns the wrong thing: to ramble.
  */
 export function echoReward(said: string): number {
   return Math.min([...said].length / FULL_LENGTH, 1)
