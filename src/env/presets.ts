@@ -45,7 +45,15 @@ export const PRESETS: readonly Preset[] = [
     system_prompt: catchRules.prompts.system,
     user_prompt: catchRules.prompts.user,
     enable_thinking: false,
-    grpo: { prompts_per_step: 5, learning_rate: 1e-3, max_steps: 40, max_completion_length: 448, max_tool_calling_iterations: 7 },
+    // Divided by its deviation, a nearly solved group shouts down the others: 0.79 after 40 steps instead of 0.94.
+    grpo: {
+      prompts_per_step: 8,
+      scale_rewards: 'none',
+      learning_rate: 1e-3,
+      max_steps: 40,
+      max_completion_length: 448,
+      max_tool_calling_iterations: 7,
+    },
     lora: DEFAULT_LORA,
   },
   {
