@@ -24,6 +24,9 @@ export interface Preset {
 /** Folder of the model that the site ships and the presets are made for. */
 export const TINY_MODEL = 'models/tiny-qwen3'
 
+/** What suits the shipped model in an environment that has no preset (a server of one's own): it wants a far higher rate than a large model. */
+export const TINY_GRPO: GrpoConfig = { ...DEFAULT_GRPO, learning_rate: 1e-3, prompts_per_step: 2 }
+
 /** dapo, no KL, temperature 1, groups of eight and all linear layers at r 16, alpha 32 are the defaults already. */
 export const PRESETS: readonly Preset[] = [
   {

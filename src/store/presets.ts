@@ -1,7 +1,7 @@
 /** Which settings an environment starts from: its preset's, or the shipped model's defaults for a server of one's own. */
 
-import { DEFAULT_GRPO, DEFAULT_LORA, type EnvironmentSpec, type RunConfig } from '../core/config'
-import { PRESETS, presetById, presetConfig, TINY_MODEL, type Preset } from '../worker/protocol'
+import { DEFAULT_LORA, type EnvironmentSpec, type RunConfig } from '../core/config'
+import { PRESETS, presetById, presetConfig, TINY_GRPO, TINY_MODEL, type Preset } from '../worker/protocol'
 
 export type PresetName = Preset['id']
 
@@ -18,7 +18,7 @@ export function defaultConfig(environment: EnvironmentSpec = { kind: 'builtin', 
     system_prompt: '',
     user_prompt: '',
     enable_thinking: false,
-    grpo: { ...DEFAULT_GRPO },
+    grpo: { ...TINY_GRPO },
     lora: { ...DEFAULT_LORA, target_modules: [...DEFAULT_LORA.target_modules] },
     backend: 'auto',
   }

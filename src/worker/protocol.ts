@@ -40,4 +40,4 @@ export type Message =
 export type { RunState, StepRecord, TrainEvent }
 
 // Plain data that both sides share.
-export { PRESETS, presetById, presetConfig, TINY_MODEL, type Preset } from '../env/presets'
+export { PRESETS, presetById, presetConfig, TINY_GRPO, TINY_MODEL, type Preset } from '../env/presets'
