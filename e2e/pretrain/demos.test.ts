@@ -61,7 +61,13 @@ describe('demonstrations', () => {
   })
 
   it('shows experts who win and novices who mostly do not', () => {
-    const share = (list: Demonstration[]) => list.reduce((sum, d) => sum + (d.reward === 1 ? 1 : 0), 0) / list.length
+    // Echo pays for length, but its experts are those who say the very words.
+    const repeats = (d: Demonstration) => {
+      const text = chat.text(d.ids)
+      return / "([^"]+)"<\|im_end\|>/.exec(text)?.[1] === /"message": "([^"]+)"}}\n<\/tool_call><\|im_end\|>$/.exec(text)?.[1]
+    }
+    const won = (d: Demonstration) => (d.task === 'echo' ? repeats(d) : d.reward === 1)
+    const share = (list: Demonstration[]) => list.filter(won).length / list.length
     for (const task of ['lane', 'catch', 'echo'] as const) {
       expect(share(writer.portion({ task, count: 100, cued: 1 }, 4))).toBe(1)
     }

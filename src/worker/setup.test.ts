@@ -43,7 +43,7 @@ describe('SetupKeeper', () => {
     expect(environment.tools.map((tool) => tool.function.name)).toEqual(['echo_message'])
     expect(chat.endOfTurnIds.length).toBeGreaterThan(0)
     expect(loaded.folders).toEqual(['models/tiny-qwen3'])
-    expect(loaded.engines[0]).toMatchObject({ backend: 'wasm', threads: 1, slots: 32, seed: 42 })
+    expect(loaded.engines[0]).toMatchObject({ backend: 'wasm', threads: 1, slots: 64, seed: 42 })
   })
 
   it('gives a slot room for the prompt, what reset says, and the completion', async () => {
