@@ -65,6 +65,7 @@ it('goes on with WASM when the GPU is lost in the middle of a step', async () =>
   expect(await text('failure')).toContain('WASM')
   expect(await text('badge')).toMatch(/WASM × \d/)
   await press('train')
+  await page.waitForFunction(() => window.playground.getState().run.state !== 'failed')
   expect((await until('finished')).history.map((h) => h.step)).toEqual([1])
   expect((await state()).engine?.info.backend).toBe('wasm')
   await close()

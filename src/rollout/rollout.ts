@@ -6,7 +6,7 @@
 
 import type { EnvironmentSession } from '../core/environment'
 import type { Episode, ExitReason, Turn } from '../core/episode'
-import { PlaygroundError } from '../core/errors'
+import { describeError, PlaygroundError } from '../core/errors'
 import { uniform } from '../core/random'
 import type { ChatMessage } from '../core/tools'
 import { appendGiven, appendSampled, appendedTokens, assertConsistent, recordTurn, startEpisode } from './episode'
@@ -257,10 +257,13 @@ class Rollout {
         }
       },
     }
-    void playTurn(run.session, parsed.calls, environment.tools, listener).then((outcome) => {
+    const answered = (outcome: TurnOutcome): void => {
       run.outcome = outcome
       this.wake.up()
-    })
+    }
+    playTurn(run.session, parsed.calls, environment.tools, listener).then(answered, (error: unknown) =>
+      answered({ calls: [], results: [], done: false, failure: describeError(error) }),
+    )
   }
 
   /** The budget ended in the middle of a turn: it makes no call. */

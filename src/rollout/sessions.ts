@@ -106,7 +106,13 @@ export async function playTurn(
       outcome.results.push({ name: 'error', content: errorResult(item.error) })
       continue
     }
-    const refusal = checkToolCall(item.call, tools)
+    let refusal: string | null
+    try {
+      refusal = checkToolCall(item.call, tools)
+    } catch {
+      outcome.failure = `The schema of the tool ${item.call.name} cannot be read.`
+      return outcome
+    }
     if (refusal !== null) {
       record(outcome, item.call, { text: errorResult(refusal), reward: null, done: false, toolError: true }, 0)
       continue

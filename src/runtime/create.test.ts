@@ -120,3 +120,17 @@ it('two engines live side by side', async () => {
   expect(a?.[0]?.id).toBe(b?.[0]?.id)
   expect(a?.[0]?.logprob).toBeCloseTo(b?.[0]?.logprob as number, 5)
 })
+
+describe('a cache that holds numbers that are not finite', () => {
+  it('is forgotten when the adapter is reset', async () => {
+    const engine = await start()
+    const huge = (await engine.exportParameters()).map((tensor) => ({ ...tensor, data: tensor.data.map(() => 1e30) }))
+    await engine.importParameters(huge)
+    await engine.prefill(0, Array.from({ length: 40 }, (_, i) => i + 1))
+    await expect(engine.sample([{ slot: 0, uniform: 0.5 }], plain)).rejects.toMatchObject({ kind: 'non-finite' })
+    engine.resetAdapter(1)
+    await engine.prefill(0, [1, 2, 3])
+    await engine.decode([{ slot: 0, id: 4 }])
+    expect((await engine.sample([{ slot: 0, uniform: 0.5 }], plain))[0]?.logprob).toBeLessThanOrEqual(0)
+  })
+})

@@ -150,6 +150,11 @@ export class EngineInstance extends EngineTrainer implements Engine {
     return this.loaded.device.allocatedBytes
   }
 
+  override resetAdapter(seed: number): void {
+    super.resetAdapter(seed)
+    this.sampler.clear()
+  }
+
   private queued<T>(work: () => Promise<T>): Promise<T> {
     const result = this.queue.then(work)
     this.queue = result.catch(() => undefined)

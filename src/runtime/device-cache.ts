@@ -75,6 +75,9 @@ export class DeviceCache implements KvCache {
     if (copies.length > 0) this.model.device.copy(copies)
   }
 
+  /** GroupQueryAttention reads no further than a slot's end. */
+  clear(): void {}
+
   private rowCopies(slot: number, direction: 'out' | 'in'): Copy[] {
     return this.cache.flatMap((layer, i) =>
       (['key', 'value'] as const).map((part) => {

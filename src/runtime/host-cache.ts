@@ -93,6 +93,13 @@ export class HostCache implements KvCache {
     }
   }
 
+  clear(): void {
+    for (const { key, value } of this.layers) {
+      key.fill(0)
+      value.fill(0)
+    }
+  }
+
   private allocate(): LayerCache[] {
     const size = this.slots * this.kv * this.dim * this.capacity
     return Array.from({ length: this.model.spec.config.num_hidden_layers }, () => ({ key: new Float32Array(size), value: new Float32Array(size) }))

@@ -14,6 +14,8 @@ export interface KvCache {
   decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor>
   /** Copies a slot's first `length` tokens over other slots. */
   copy(from: number, to: readonly number[], length: number): void
+  /** Forgets everything, also what lies behind the slots' ends: a number that is not finite would survive any mask. */
+  clear(): void
 }
 
 /** Weights and rotary tables of the decode graphs; a session leaves out what is baked into it. */

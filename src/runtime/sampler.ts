@@ -37,6 +37,12 @@ export class EngineSampler implements Sampler {
     this.lengths[this.checkedSlot(slot)] = 0
   }
 
+  /** Empties all slots and their cache. */
+  clear(): void {
+    this.lengths.fill(0)
+    this.cache.clear()
+  }
+
   async prefill(slot: number, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) throw new PlaygroundError('engine', 'Prefill was asked for no tokens.')
     this.reserve(this.length(slot) + ids.length)

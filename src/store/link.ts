@@ -7,7 +7,7 @@ import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSe
 
 const VERSION = '1'
 /** A prompt longer than this does not belong in a link. */
-const MAX_PROMPT = 8000
+const MAX_PROMPT = 32_000
 const MAX_MODEL = 200
 
 export interface LinkContent {

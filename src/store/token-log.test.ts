@@ -18,6 +18,13 @@ describe('token log', () => {
     expect(log.read(1, 0).map((t) => t.mask)).toEqual([0, 0, 1])
   })
 
+  it('masks everything in an episode that was left out of the update', () => {
+    const log = new TokenLog()
+    log.startEpisode(1, 0, [token(1, 'a')])
+    log.score({ step: 1, index: 0, ids: [1], mask: [1], reward: null, trainLogprobs: null, entropies: null } as unknown as ScoredEpisode)
+    expect(log.read(1, 0)[0]?.mask).toBe(0)
+  })
+
   it('does not pair scores with tokens of another length', () => {
     const log = new TokenLog()
     log.startEpisode(1, 0, [token(1, 'a')])

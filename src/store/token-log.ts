@@ -58,7 +58,8 @@ export class TokenLog {
     if (!log || log.length !== episode.ids.length) return
     for (let i = 0; i < log.length; i++) {
       const token = log[i] as LoggedToken
-      token.mask = episode.mask[i] ?? 0
+      // An episode without a reward was left out of the update, whatever the model wrote in it.
+      token.mask = episode.reward === null ? 0 : (episode.mask[i] ?? 0)
       if (token.mask === 0) continue
       token.trainLogprob = episode.trainLogprobs?.[i] ?? null
       token.entropy = episode.entropies?.[i] ?? null

@@ -186,7 +186,7 @@ export const SETTING_HELP: Record<SettingKey | 'target_modules' | 'backend' | 'e
   max_steps: 'The run ends after this many GRPO steps.',
   temperature: 'Divides the logits before sampling. Above 1 the model tries more, below 1 it repeats itself more.',
   loss_type:
-    'Over what token losses are averaged: the sequence (grpo), the micro-batch (bnpo), a fixed length (dr_grpo), the whole step (dapo).',
+    'Over what token losses are averaged: the sequence (grpo), the whole step’s tokens (bnpo, as one micro-batch), a fixed length (dr_grpo), the whole step (dapo).',
   scale_rewards: 'What the reward differences are divided by: the standard deviation of the group, of the whole batch, or nothing.',
   epsilon: 'Clip range: a token stops pushing once its probability has changed by this share since it was sampled.',
   epsilon_high: 'A separate upper clip range; off means the same as epsilon.',

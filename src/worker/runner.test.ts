@@ -47,6 +47,7 @@ function open(options: BanditOptions = {}) {
       return { engine, environment, chat }
     },
     discardEngine: async () => void discarded++,
+    abandon: () => undefined,
   }
   const messages: Message[] = []
   const listeners = new Set<(message: Message) => void>()

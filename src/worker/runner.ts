@@ -23,6 +23,8 @@ interface Run extends RunSetup {
   trainer: GrpoTrainer
 }
 
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
+
 /** Gives the engine a fresh adapter; false when the engine died while nothing ran. */
 function isReset({ engine }: RunSetup, { grpo }: RunConfig): boolean {
   try {
@@ -43,11 +45,13 @@ export class Runner {
   private oneStep = false
   private paused = false
   private readonly gate = new Gate(() => this.tell({ state: 'paused', step: this.run?.trainer.stepNumber ?? 0 }))
+  /** The newest configure command. */
+  private latest: Command | null = null
   /** Commands that load or reset run after each other. */
   private queue: Promise<unknown> = Promise.resolve()
 
   constructor(
-    private readonly keeper: Pick<SetupKeeper, 'prepare' | 'discardEngine'>,
+    private readonly keeper: Pick<SetupKeeper, 'prepare' | 'discardEngine' | 'abandon'>,
     private readonly post: (message: Message) => void,
   ) {}
 
@@ -55,7 +59,10 @@ export class Runner {
   handle(command: Command): void {
     switch (command.type) {
       case 'configure':
-        return this.enqueue(() => this.configure(command.config))
+        this.latest = command
+        // What is still being connected for an older choice is given up, and its failure is nobody's business.
+        this.keeper.abandon()
+        return this.enqueue(() => this.configure(command.config).catch((error: unknown) => (this.latest === command ? Promise.reject(asError(error)) : undefined)))
       case 'reset':
         return this.enqueue(() => this.reset())
       case 'train':

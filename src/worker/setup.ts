@@ -28,15 +28,24 @@ export interface RunSetup {
 export class SetupKeeper {
   private folder: { model: string; loaded: LoadedFolder } | null = null
   private engine: { key: string; instance: EngineInstance } | null = null
+  private connecting: Environment | null = null
 
   /** Everything that `config` needs. Throws PlaygroundError with what is wrong; what was loaded before stays usable. */
   async prepare(config: RunConfig, onProgress: LoadProgress): Promise<RunSetup> {
     const environment = makeEnvironment(config)
     onProgress('environment', 0, null)
-    await environment.connect()
+    this.connecting = environment
+    await environment.connect().finally(() => {
+      this.connecting = null
+    })
     if (this.folder?.model !== config.model) this.folder = { model: config.model, loaded: await loadFolder(config.model, onProgress) }
     const chat = chatFormat(this.folder.loaded, config.enable_thinking)
     return { environment, chat, engine: await this.prepareEngine(config, environment, chat, onProgress) }
+  }
+
+  /** Gives up a connection that is being made: its prepare rejects. */
+  abandon(): void {
+    void this.connecting?.close()
   }
 
   /** Ends the engine; the next prepare makes a new one. */

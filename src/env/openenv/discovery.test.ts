@@ -63,6 +63,9 @@ describe('MCP servers', () => {
       ])
       expect(peers[0]?.received.at(-1)).toBe('{"type":"close"}')
     }
+    const odd = { type: 'object', required: true, properties: { x: null, y: { type: 'string', enum: null, items: null } }, $defs: null }
+    const [tool] = readTools({ tools: [{ name: 'odd', inputSchema: odd }] }) ?? []
+    expect(tool?.function.parameters).toEqual({ type: 'object', properties: { x: {}, y: { type: 'string' } } })
     expect(readTools({ tools: [] })).toBeNull()
     expect(readTools('x')).toBeNull()
   })

@@ -32,9 +32,21 @@ const actionSchema = z.object({
 const schemas = z.object({ action: actionSchema })
 type ActionSchema = z.infer<typeof actionSchema>
 
-/** What matters of a tool's schema, in the key order of transformers' get_json_schema; titles and flags left out. */
-function tidy(schema: JsonSchema): JsonSchema {
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether a keyword holds what JSON Schema says it holds; a server that dumps its models may write null or true there. */
+function wellFormed(key: string, value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  if (key === 'enum' || key === 'anyOf') return Array.isArray(value)
+  if (key === 'required') return Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string')
+  if (key === 'properties' || key === '$defs' || key === 'items') return isRecord(value)
+  return true
+}
+
+/** What matters of a tool's schema, in the key order of transformers' get_json_schema; titles, flags and malformed keywords left out. */
+function tidy(schema: unknown): JsonSchema {
   const out: JsonSchema = {}
+  if (!isRecord(schema)) return out
   for (const key of [
     'type',
     'enum',
@@ -50,11 +62,9 @@ function tidy(schema: JsonSchema): JsonSchema {
     '$defs',
   ]) {
     const value = schema[key]
-    if (value === undefined || (key === 'required' && Array.isArray(value) && value.length === 0)) continue
-    out[key] =
-      key === 'properties' && typeof value === 'object' && value !== null
-        ? Object.fromEntries(Object.entries(value as Record<string, JsonSchema>).map(([name, field]) => [name, tidy(field)]))
-        : value
+    if (!wellFormed(key, value)) continue
+    if (key === 'properties') out[key] = Object.fromEntries(Object.entries(value as object).map(([name, field]) => [name, tidy(field)]))
+    else out[key] = key === 'items' ? tidy(value) : value
   }
   return out
 }

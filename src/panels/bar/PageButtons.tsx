@@ -1,6 +1,8 @@
 /** Buttons that concern the page, not the run: copy the link, change the theme. */
 
 import { useEffect, useState } from 'react'
+import { useStores } from '../../store/hooks'
+import { writeLink } from '../../store/link'
 import { DURATIONS } from '../../ui/durations'
 import { S } from '../../ui/strings'
 import { applyTheme, nextTheme, readTheme } from '../../ui/theme'
@@ -31,7 +33,10 @@ export function ThemeSwitch() {
 }
 
 export function CopyLink() {
+  const { setup, selection } = useStores()
   const [said, setSaid] = useState('')
+  // The settings as they are now: the address bar follows an edit a moment later.
+  const address = () => new URL(writeLink(setup.getState().config, selection.getState().episode), location.href).href
   useEffect(() => {
     if (said === '') return
     const timer = setTimeout(() => setSaid(''), DURATIONS.copied)
@@ -40,7 +45,7 @@ export function CopyLink() {
   const copy = () => {
     // Missing on insecure origins; the address bar holds the link in any case.
     const clipboard = navigator.clipboard as Clipboard | undefined
-    const copying = clipboard ? clipboard.writeText(location.href) : Promise.reject(new Error('no clipboard'))
+    const copying = clipboard ? clipboard.writeText(address()) : Promise.reject(new Error('no clipboard'))
     copying.then(
       () => setSaid(S.bar.copied),
       () => setSaid(S.bar.copyFailed),
