@@ -62,7 +62,7 @@ describe('broken links', () => {
     ['#v=1&env=lane&model=../../secret', 'model must be a folder of this site'],
     ['#v=1&env=lane&episode=-1', 'episode must be a whole number'],
     ['#v=1&env=lane&enable_thinking=1', 'enable_thinking must be true or false'],
-    [`#v=1&env=lane&system_prompt=${'x'.repeat(33_000)}`, 'system_prompt has 9000 characters'],
+    [`#v=1&env=lane&system_prompt=${'x'.repeat(33_000)}`, 'system_prompt has 33000 characters'],
     ['#v=1&env=javascript:alert(1)', 'env must be lane, catch, echo or a server'],
     ['#v=1&env=pong', 'env must be lane, catch, echo or a server'],
   ])('%s', (hash, sentence) => {
