@@ -111,6 +111,9 @@ describe('GrpoTrainer', () => {
     expect(record.metrics['entropy']).toBeGreaterThan(0)
     expect([...engine.theta]).toEqual([0, 0, 0, 0])
     expect(trainer.stepNumber).toBe(1)
+    await trainer.step()
+    // Once is news: a solved task stays silent.
+    expect(events.filter((event) => event.type === 'notice')).toHaveLength(1)
   })
 
   it('leaves an unscorable episode out and shows it', async () => {

@@ -56,6 +56,8 @@ export interface GrpoTrainerOptions {
  */
 export class GrpoTrainer {
   private frozen = false
+  /** No group of the last step had a signal. */
+  private silent = false
   private done: number
   private tokens: number
   private readonly maskEnvironment: boolean
@@ -167,7 +169,11 @@ export class GrpoTrainer {
   }
 
   private noticeMissingSignal(step: number, groups: readonly GroupStatistics[]): void {
-    if (groups.some((group) => group.signal)) return
+    const silent = !groups.some((group) => group.signal)
+    const first = silent && !this.silent
+    this.silent = silent
+    // Once is news; a solved task has no signal at every step from then on.
+    if (!first) return
     const { beta } = this.options.config.grpo
     const rest = beta === 0 ? 'the gradient is zero and only Adam’s momentum moves the adapter' : 'only the KL term moves the adapter'
     const text = `No group of step ${step} has a signal: within each group every reward is the same, so ${rest}.`

@@ -1,5 +1,6 @@
 /** Every word a person reads on the page, in one place. TRL's term first, then what it means. */
 
+import type { ScaleRewards } from '../core/config'
 import type { ExitReason, Author } from '../core/episode'
 import type { SettingKey } from '../store/settings'
 import type { Heat } from '../store/selection-store'
@@ -84,7 +85,11 @@ export const S = {
   rewards: {
     title: 'Rewards → advantages',
     short: 'Rewards',
-    lead: "Each reward minus the group's mean, over its standard deviation.",
+    lead: {
+      group: "Each reward minus the group's mean, over its standard deviation.",
+      batch: "Each reward minus the group's mean, over the whole step's standard deviation.",
+      none: "Each reward minus the group's mean; scale_rewards is none, so nothing divides it.",
+    } satisfies Record<ScaleRewards, string>,
     empty: 'Rewards appear when every episode of the step has ended.',
     mean: 'mean',
     std: 'std',
