@@ -23,8 +23,6 @@ interface Run extends RunSetup {
   trainer: GrpoTrainer
 }
 
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
-
 /** Gives the engine a fresh adapter; false when the engine died while nothing ran. */
 function isReset({ engine }: RunSetup, { grpo }: RunConfig): boolean {
   try {
@@ -62,7 +60,13 @@ export class Runner {
         this.latest = command
         // What is still being connected for an older choice is given up, and its failure is nobody's business.
         this.keeper.abandon()
-        return this.enqueue(() => this.configure(command.config).catch((error: unknown) => (this.latest === command ? Promise.reject(asError(error)) : undefined)))
+        return this.enqueue(async () => {
+          try {
+            await this.configure(command.config)
+          } catch (error) {
+            if (this.latest === command) throw error
+          }
+        })
       case 'reset':
         return this.enqueue(() => this.reset())
       case 'train':
