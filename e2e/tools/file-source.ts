@@ -4,20 +4,22 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PlaygroundError } from '../../src/core/errors'
 import type { WeightSource } from '../../src/core/weights'
-import { missingTensor } from '../../src/hub/memory-source'
-import { readSafetensors, type SafetensorsFile } from '../../src/hub/safetensors'
+import { tensorPieces } from '../../src/hub/memory-source'
+import { readSafetensors } from '../../src/hub/safetensors'
 
 /** Reads the folder's files once, when first needed. Throws PlaygroundError('model') for files that are missing or damaged. */
 export function fileSource(dir: string): WeightSource {
-  let file: Promise<SafetensorsFile> | null = null
-  const weights = () => (file ??= read(join(dir, 'model.safetensors')).then(readSafetensors))
+  let file: Promise<Pick<WeightSource, 'tensors' | 'pieces'>> | null = null
+  const weights = () =>
+    (file ??= read(join(dir, 'model.safetensors')).then(bytes => {
+      const { tensors } = readSafetensors(bytes)
+      return tensorPieces([...tensors].map(([name, { dims, data }]) => ({ name, dims, data })), dir)
+    }))
   return {
     config: async () => JSON.parse(new TextDecoder().decode(await read(join(dir, 'config.json')))) as unknown,
-    names: async () => [...(await weights()).tensors.keys()],
-    read: async (name) => {
-      const tensor = (await weights()).tensors.get(name)
-      if (!tensor) throw missingTensor(name, dir)
-      return { dims: tensor.dims, data: tensor.data }
+    tensors: async () => (await weights()).tensors(),
+    async *pieces(wanted) {
+      yield* (await weights()).pieces(wanted)
     },
   }
 }

@@ -103,11 +103,25 @@ export type EnvironmentSpec =
 
 export type Backend = 'webgpu' | 'wasm'
 
+/**
+ * How the frozen base weights are kept: 'int4' and 'int8' are TRL's load_in_4bit and load_in_8bit (symmetric blocks of 32 with
+ * float32 scales). The LoRA, its gradients and AdamW's moments are float32 always.
+ */
+export type Precision = 'float32' | 'int8' | 'int4'
+
+/** A LoRA in PEFT's format to start from: a repository on the Hub, or files that a person gave (named for people). */
+export type AdapterSource = { kind: 'hub'; repo: string; revision: string } | { kind: 'file'; name: string }
+
 /** Everything that, with the model's bytes, determines a run. */
 export interface RunConfig {
   environment: EnvironmentSpec
-  /** Folder of the model under the site's root, e.g. 'models/tiny-qwen3'. */
+  /** A folder under the site's root, 'models/NAME', or a repository on the Hub, 'owner/name'. (The Hub has no owner called models.) */
   model: string
+  /** Branch, tag or commit of a Hub model; TRL's name. */
+  model_revision: string
+  precision: Precision
+  /** The LoRA that step 0 has; null makes a fresh one. Its rank, alpha and targets then replace those of `lora`. */
+  adapter: AdapterSource | null
   system_prompt: string
   user_prompt: string
   /** Qwen3's thinking switch, TRL's chat_template_kwargs.enable_thinking. */

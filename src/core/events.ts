@@ -50,9 +50,20 @@ export type TrainEvent =
   | { type: 'evaluation'; split: 'train' | 'heldout'; done: number; total: number }
   | { type: 'notice'; level: 'info' | 'warning'; text: string }
 
+/** What is being loaded. Bytes; null while unknown. */
+export interface LoadProgress {
+  /** A file, or 'environment', 'tokenizer', 'engine', 'self-test'. */
+  what: string
+  done: number
+  total: number | null
+  /** All files of the model together, while there are several or it is a download. */
+  overall?: { done: number; total: number; bytesPerSecond: number | null; secondsLeft: number | null; fromDisk: boolean }
+}
+
 export type RunState =
-  /** done and total in bytes; total null while unknown. */
-  | { state: 'loading'; what: string; done: number; total: number | null }
+  | ({ state: 'loading' } & LoadProgress)
+  /** A person paused the download; what has come is kept, and configuring again goes on from there. */
+  | { state: 'load-paused'; done: number; total: number | null }
   | { state: 'ready' }
   | { state: 'running'; until: 'limit' | 'one-step' }
   /** Asked to pause; the current step is being finished. */
@@ -61,8 +72,22 @@ export type RunState =
   | { state: 'finished'; step: number; reason: 'step-limit' | 'target-reward' }
   | { state: 'failed'; error: string; advice: string; recoverable: boolean }
 
+/** WebGPU against WASM on a slice of the same weights, at load. */
+export interface SelfTestReport {
+  ok: boolean
+  /** GPU adapter's name. */
+  adapter: string
+  /** Largest difference of a log-prob, nats, and of the LoRA gradient relative to its norm. */
+  logprobError: number
+  gradientError: number
+  /** One sentence that says what differed, or what kept the test from running; '' when ok. */
+  problem: string
+}
+
 export interface EngineReport {
   info: EngineInfo
+  /** null where there was nothing to compare (WASM). */
+  selfTest: SelfTestReport | null
   /** Measured at load. */
   loadSeconds: number
 }

@@ -24,6 +24,9 @@ export interface Preset {
 /** Folder of the model that the site ships and the presets are made for. */
 export const TINY_MODEL = 'models/tiny-qwen3'
 
+/** The shipped model as it is, with a fresh LoRA. */
+export const TINY_BASE = { model: TINY_MODEL, model_revision: 'main', precision: 'float32', adapter: null } as const
+
 /** What suits the shipped model in an environment that has no preset (a server of one's own): it wants a far higher rate than a large model. */
 export const TINY_GRPO: GrpoConfig = { ...DEFAULT_GRPO, learning_rate: 1e-3, prompts_per_step: 2 }
 
@@ -94,7 +97,7 @@ export function presetConfig(preset: Preset, seed = DEFAULT_GRPO.seed): RunConfi
   const { environment, system_prompt, user_prompt, enable_thinking, grpo, lora } = preset
   return {
     environment,
-    model: TINY_MODEL,
+    ...TINY_BASE,
     system_prompt,
     user_prompt,
     enable_thinking,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { PlaygroundError } from '../core/errors'
+import { readTensor } from '../core/weights'
 import { FolderSource } from './folder-source'
 import { memorySource } from './memory-source'
 import { writeSafetensors } from './safetensors'
@@ -40,7 +41,7 @@ describe('FolderSource', () => {
     const { fetch, requests } = server({ 'm/config.json': json({ model_type: 'qwen3' }), 'm/model.safetensors': whole })
     const source = new FolderSource('m/', { fetch })
     expect(await source.config()).toEqual({ model_type: 'qwen3' })
-    const [names, a, b] = await Promise.all([source.names(), source.read('a'), source.read('b'), source.config()])
+    const [names, a, b] = await Promise.all([source.tensors().then((t) => [...t.keys()]), readTensor(source, 'a'), readTensor(source, 'b'), source.config()])
     expect(names.sort()).toEqual(['a', 'b'])
     expect(a).toEqual({ dims: [2], data: Float32Array.of(1, 2) })
     expect(b).toEqual({ dims: [1, 1], data: Float32Array.of(3) })
@@ -51,7 +52,7 @@ describe('FolderSource', () => {
     for (const [answer, total] of [[whole, weights.length], [() => pieces(weights), null]] as const) {
       const seen: [number, number | null][] = []
       const { fetch } = server({ 'm/model.safetensors': answer })
-      await new FolderSource('m', { fetch, onProgress: (...args) => seen.push(args) }).names()
+      await new FolderSource('m', { fetch, onProgress: (...args) => seen.push(args) }).tensors()
       expect(seen[0]).toEqual([0, total])
       expect(seen.at(-1)).toEqual([weights.length, total])
       expect(seen.length).toBeGreaterThan(3)
@@ -63,20 +64,20 @@ describe('FolderSource', () => {
     const seen: (number | null)[] = []
     const { fetch } = server({ 'm/model.safetensors': packed })
     const source = new FolderSource('m', { fetch, onProgress: (_, total) => seen.push(total) })
-    expect((await source.read('b')).data).toEqual(Float32Array.of(3))
+    expect((await readTensor(source, 'b')).data).toEqual(Float32Array.of(3))
     expect(new Set(seen)).toEqual(new Set([null]))
   })
 
   const page = () => new Response('<!doctype html><p>Start</p>', { headers: { 'content-type': 'text/html; charset=utf-8' } })
-  it.each<[string, 'config' | 'names', () => Response | Promise<Response>, string]>([
+  it.each<[string, 'config' | 'tensors', () => Response | Promise<Response>, string]>([
     ['a missing config', 'config', () => new Response('', { status: 404 }), 'm/config.json was not found (404)'],
     ['a page instead of a config', 'config', page, 'is a web page, not JSON'],
     ['a config that is not JSON', 'config', () => new Response('{"a":'), 'm/config.json is not JSON'],
-    ['missing weights', 'names', () => new Response('', { status: 404 }), 'm/model.safetensors was not found (404)'],
-    ['a refusal', 'names', () => new Response('', { status: 503, statusText: 'Busy' }), '(503 Busy)'],
-    ['a page instead of weights', 'names', page, 'is a web page, not weights'],
-    ['weights that are cut', 'names', () => pieces(weights.slice(0, -4)), 'm/model.safetensors: This safetensors file cannot be used'],
-    ['no connection', 'names', () => Promise.reject(new TypeError('Failed to fetch')), 'could not be downloaded (Failed to fetch)'],
+    ['missing weights', 'tensors', () => new Response('', { status: 404 }), 'm/model.safetensors was not found (404)'],
+    ['a refusal', 'tensors', () => new Response('', { status: 503, statusText: 'Busy' }), '(503 Busy)'],
+    ['a page instead of weights', 'tensors', page, 'is a web page, not weights'],
+    ['weights that are cut', 'tensors', () => pieces(weights.slice(0, -4)), 'm/model.safetensors: This safetensors file cannot be used'],
+    ['no connection', 'tensors', () => Promise.reject(new TypeError('Failed to fetch')), 'could not be downloaded (Failed to fetch)'],
   ])('says what is wrong with %s, and tries again when asked again', async (_, call, answer, sentence) => {
     let now = answer
     const { fetch } = server({ 'm/config.json': () => now(), 'm/model.safetensors': () => now() })
@@ -92,12 +93,12 @@ describe('FolderSource', () => {
   it('says that a download was stopped', async () => {
     const stop = new AbortController()
     const { fetch } = server({ 'm/model.safetensors': () => { stop.abort(); return Promise.reject(stop.signal.reason as Error) } })
-    await expect(new FolderSource('m', { fetch, signal: stop.signal }).names()).rejects.toMatchObject({ kind: 'stopped' })
+    await expect(new FolderSource('m', { fetch, signal: stop.signal }).tensors()).rejects.toMatchObject({ kind: 'stopped' })
   })
 
   it('names the file that lacks a tensor', async () => {
     const { fetch } = server({ 'm/model.safetensors': whole })
-    await expect(new FolderSource('m', { fetch }).read('c')).rejects.toThrow("m/model.safetensors has no tensor 'c'")
+    await expect(readTensor(new FolderSource('m', { fetch }), 'c')).rejects.toThrow("m/model.safetensors has no tensor 'c'")
   })
 })
 
@@ -105,8 +106,8 @@ describe('memorySource', () => {
   it('serves what it was given and refuses other names', async () => {
     const source = memorySource({ a: 1 }, [{ name: 'w', dims: [1], data: Float32Array.of(5) }])
     expect(await source.config()).toEqual({ a: 1 })
-    expect(await source.names()).toEqual(['w'])
-    expect(await source.read('w')).toEqual({ dims: [1], data: Float32Array.of(5) })
-    await expect(source.read('v')).rejects.toThrow(PlaygroundError)
+    expect(await source.tensors()).toEqual(new Map([['w', [1]]]))
+    expect(await readTensor(source, 'w')).toEqual({ dims: [1], data: Float32Array.of(5) })
+    await expect(readTensor(source, 'v')).rejects.toThrow(PlaygroundError)
   })
 })

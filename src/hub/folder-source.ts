@@ -1,9 +1,9 @@
 /** A model folder on a web server (config.json and model.safetensors) as a WeightSource. */
 
 import { PlaygroundError } from '../core/errors'
-import type { WeightSource, WeightTensor } from '../core/weights'
+import { cutTensor, type WeightPiece, type WeightSource } from '../core/weights'
 import { missingTensor } from './memory-source'
-import { readSafetensorsHeader, widen, type SafetensorsHeader } from './safetensors'
+import { readSafetensorsHeader, widen, type SafetensorsEntry, type SafetensorsHeader } from './safetensors'
 
 export interface FolderSourceOptions {
   /** Bytes of model.safetensors so far, and of the whole file where the server says so. */
@@ -41,17 +41,19 @@ export class FolderSource implements WeightSource {
   }
 
   /** @throws PlaygroundError('model') when model.safetensors is missing or damaged, 'memory' when it does not fit */
-  async names(): Promise<string[]> {
-    return [...(await this.load()).header.entries.keys()]
+  async tensors(): Promise<ReadonlyMap<string, readonly number[]>> {
+    return new Map([...(await this.load()).header.entries].map(([name, { dims }]) => [name, dims]))
   }
 
-  /** @throws PlaygroundError('model') when the name is missing, and all that `names` throws */
-  async read(name: string): Promise<WeightTensor> {
+  /** @throws PlaygroundError('model') when a name is missing, and all that `tensors` throws */
+  async *pieces(wanted: readonly string[]): AsyncGenerator<WeightPiece> {
     const { bytes, header } = await this.load()
-    const entry = header.entries.get(name)
-    if (!entry) throw missingTensor(name, `${this.base}/model.safetensors`)
-    const start = header.dataStart
-    return { dims: [...entry.dims], data: widen(bytes.subarray(start + entry.begin, start + entry.end), entry.dtype) }
+    for (const name of wanted) if (!header.entries.has(name)) throw missingTensor(name, `${this.base}/model.safetensors`)
+    for (const name of wanted) {
+      const entry = header.entries.get(name) as SafetensorsEntry
+      const start = header.dataStart
+      yield* cutTensor(name, entry.dims, widen(bytes.subarray(start + entry.begin, start + entry.end), entry.dtype))
+    }
   }
 
   private load(): Promise<{ bytes: Uint8Array; header: SafetensorsHeader }> {

@@ -2,7 +2,7 @@
 
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
-import type { WeightSource, WeightTensor } from '../core/weights'
+import { cutTensor, type WeightPiece, type WeightSource } from '../core/weights'
 
 /** The error of every source for a name that it does not have. */
 export function missingTensor(name: string, where: string): PlaygroundError {
@@ -13,19 +13,22 @@ export function missingTensor(name: string, where: string): PlaygroundError {
   )
 }
 
-/**
- * Serves the given tensors; `read` hands out the same arrays, not copies.
- * @param config what config() gives back: the parsed config.json
- */
-export function memorySource(config: unknown, tensors: readonly NamedTensor[]): WeightSource {
-  const byName = new Map<string, WeightTensor>(tensors.map(({ name, dims, data }) => [name, { dims, data }]))
+/** The shapes and pieces of tensors in memory; the pieces are views, not copies. `where` names the model in errors. */
+export function tensorPieces(tensors: readonly NamedTensor[], where: string): Pick<WeightSource, 'tensors' | 'pieces'> {
+  const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]))
   return {
-    config: async () => config,
-    names: async () => [...byName.keys()],
-    read: async (name) => {
-      const tensor = byName.get(name)
-      if (!tensor) throw missingTensor(name, 'The model in memory')
-      return tensor
+    tensors: () => Promise.resolve(new Map(tensors.map(({ name, dims }) => [name, dims]))),
+    async *pieces(wanted): AsyncGenerator<WeightPiece> {
+      for (const name of wanted) if (!byName.has(name)) throw missingTensor(name, where)
+      for (const name of wanted) {
+        const { dims, data } = byName.get(name) as NamedTensor
+        yield* cutTensor(name, dims, data)
+      }
     },
   }
+}
+
+/** @param config what config() gives back: the parsed config.json */
+export function memorySource(config: unknown, tensors: readonly NamedTensor[]): WeightSource {
+  return { config: () => Promise.resolve(config), ...tensorPieces(tensors, 'The model in memory') }
 }

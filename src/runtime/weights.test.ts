@@ -18,10 +18,7 @@ describe('readWeights', () => {
     const good = randomModel()
     const bad: WeightSource = {
       ...good,
-      read: async (name) => {
-        const tensor = await good.read(name)
-        return name.endsWith('layers.1.mlp.up_proj.weight') ? { ...tensor, dims: [...tensor.dims].reverse() } : tensor
-      },
+      tensors: async () => new Map([...(await good.tensors())].map(([name, dims]) => [name, name.endsWith('layers.1.mlp.up_proj.weight') ? [...dims].reverse() : dims])),
     }
     await expect(readWeights(bad, config)).rejects.toMatchObject({
       kind: 'model',

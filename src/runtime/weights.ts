@@ -4,7 +4,7 @@ import { PlaygroundError } from '../core/errors'
 import type { WeightSource } from '../core/weights'
 import type { FrozenWeights } from '../artifacts/build'
 import type { ModelConfig } from '../model/config'
-import { blockParameters, layerTensor, outerParameters, type ParameterSpec } from '../model/parameters'
+import { blockParameters, elements, layerTensor, outerParameters, type ParameterSpec } from '../model/parameters'
 import type { Device, DeviceTensor } from './device'
 
 /** Every base tensor by its safetensors name. */
@@ -21,17 +21,20 @@ export function baseTensors(config: ModelConfig): ParameterSpec[] {
 /** Reads all tensors and checks their shapes. Throws PlaygroundError('model') naming the tensor that does not fit. */
 export async function readWeights(source: WeightSource, config: ModelConfig): Promise<HostWeights> {
   const out = new Map<string, Float32Array>()
-  for (const { name, dims } of baseTensors(config)) {
-    const tensor = await source.read(name)
-    if (tensor.dims.join() !== dims.join()) {
+  const shapes = await source.tensors()
+  const wanted = baseTensors(config)
+  for (const { name, dims } of wanted) {
+    const found = shapes.get(name)
+    if (found && found.join() !== dims.join()) {
       throw new PlaygroundError(
         'model',
-        `The weights hold ${name} with shape [${tensor.dims.join(', ')}], config.json asks for [${dims.join(', ')}].`,
+        `The weights hold ${name} with shape [${found.join(', ')}], config.json asks for [${dims.join(', ')}].`,
         'The weights and config.json belong to different models.',
       )
     }
-    out.set(name, tensor.data)
+    out.set(name, new Float32Array(elements(dims)))
   }
+  for await (const { name, offset, data } of source.pieces(wanted.map(({ name }) => name))) out.get(name)?.set(data, offset)
   return out
 }
 

@@ -1,7 +1,7 @@
 /** Which settings an environment starts from: its preset's, or the shipped model's defaults for a server of one's own. */
 
 import { DEFAULT_LORA, type EnvironmentSpec, type RunConfig } from '../core/config'
-import { PRESETS, presetById, presetConfig, TINY_GRPO, TINY_MODEL, type Preset } from '../worker/protocol'
+import { PRESETS, presetById, presetConfig, TINY_BASE, TINY_GRPO, type Preset } from '../worker/protocol'
 
 export type PresetName = Preset['id']
 
@@ -13,7 +13,7 @@ export function defaultConfig(environment: EnvironmentSpec = { kind: 'builtin', 
   if (environment.kind === 'builtin') return presetConfig(presetById(environment.name))
   return {
     environment,
-    model: TINY_MODEL,
+    ...TINY_BASE,
     // Filled with the environment's own once it is connected, if it has any.
     system_prompt: '',
     user_prompt: '',

@@ -21,6 +21,12 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'cleared':
       tokens.clear()
       return { ...EMPTY_RUN, run: view.run, engine: view.engine, environment: view.environment }
+    case 'inspection':
+    case 'stored-models':
+    case 'chat-tokens':
+    case 'chat-ended':
+      // The model panel and the chat keep their own stores.
+      return view
     case 'evaluation':
     case 'evaluation-failed':
       return { ...view, evaluation: null }

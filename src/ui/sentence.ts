@@ -14,6 +14,8 @@ export function describeRun(view: RunView, now: number): string {
   switch (run.state) {
     case 'loading':
       return describeLoading(run)
+    case 'load-paused':
+      return `Download paused · ${bytes(run.done)}${run.total === null ? '' : ` of ${bytes(run.total)}`} are here`
     case 'ready':
       return 'Ready · press Train, or Step for one GRPO step'
     case 'running':

@@ -77,6 +77,9 @@ export class Runner {
         return this.pause()
       case 'evaluate':
         return this.enqueue(() => this.evaluate(command.requestId, command.episodes))
+      default:
+        // Commands of models and chat are taken before they come here.
+        return
     }
   }
 
@@ -92,7 +95,7 @@ export class Runner {
     const began = performance.now()
     const setup = await this.prepare(config)
     this.adopt(config, setup)
-    this.post({ type: 'engine', report: { info: setup.engine.info, loadSeconds: (performance.now() - began) / 1000 } })
+    this.post({ type: 'engine', report: { info: setup.engine.info, selfTest: null, loadSeconds: (performance.now() - began) / 1000 } })
     this.tell({ state: 'ready' })
   }
 
@@ -205,7 +208,7 @@ export class Runner {
         await setup.engine.importParameters(kept.adapter)
       }
       this.adopt(config, setup, kept ?? undefined)
-      this.post({ type: 'engine', report: { info: setup.engine.info, loadSeconds: 0 } })
+      this.post({ type: 'engine', report: { info: setup.engine.info, selfTest: null, loadSeconds: 0 } })
     } catch {
       // The old engine is gone and there is no new one: only a new configuration helps.
       this.run = null

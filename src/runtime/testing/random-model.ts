@@ -3,7 +3,7 @@
 import { LORA_TARGETS, type LoraConfig } from '../../core/config'
 import type { NamedTensor, TrainSequence } from '../../core/engine'
 import { RandomStream } from '../../core/random'
-import type { WeightSource } from '../../core/weights'
+import { cutTensor, type WeightSource } from '../../core/weights'
 import { parseModelConfig } from '../../model/config'
 import { elements } from '../../model/parameters'
 import { baseTensors } from '../weights'
@@ -45,11 +45,13 @@ export function randomModel(config: Readonly<Record<string, unknown>> = CONFIG, 
   const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]))
   return {
     config: async () => config,
-    names: async () => [...byName.keys()],
-    read: async (name) => {
-      const tensor = byName.get(name)
-      if (!tensor) throw new Error(`The random model has no ${name}.`)
-      return tensor
+    tensors: async () => new Map(tensors.map(({ name, dims }) => [name, dims])),
+    async *pieces(wanted) {
+      for (const name of wanted) {
+        const tensor = byName.get(name)
+        if (!tensor) throw new Error(`The random model has no ${name}.`)
+        yield* cutTensor(name, tensor.dims, tensor.data)
+      }
     },
   }
 }

@@ -63,7 +63,7 @@ export function engineMessages(spec: EnvironmentSpec = { kind: 'builtin', name: 
           vocabSize: 1024,
           ortVersion: '1.30.0',
         },
-        loadSeconds: 0.8,
+        selfTest: null, loadSeconds: 0.8,
       },
     },
     {

@@ -81,6 +81,9 @@ export function banditConfig(grpo: Partial<GrpoConfig> = {}): RunConfig {
   return {
     environment: { kind: 'openenv', url: 'ws://bandit' },
     model: 'replies',
+    model_revision: 'main',
+    precision: 'float32',
+    adapter: null,
     system_prompt: 'You are at a bandit.',
     user_prompt: 'Choose. ',
     enable_thinking: false,
