@@ -1,5 +1,5 @@
 /**
- * The model's chat template as tokens: the first prompt, and the suffix that follows a turn of tool calls.
+ * The model's chat template as tokens: the first prompt, and the suffix that follows a turn when tools or the user answer.
  *
  * Token ids are append-only: history is never rendered again, because stock templates (Qwen3's) write past turns in another
  * way than they were generated. Only the first prompt goes through the template; each later suffix is what the template puts
@@ -58,7 +58,31 @@ export class ChatFormat {
    * The results' text has author 'environment', the rest 'template'. Needs at least one result.
    */
   toolSuffix(results: readonly { name: string; content: string }[]): AuthoredTokens {
-    return this.codec.encode(this.suffixPieces(results))
+    if (results.length === 0) throw new RangeError('toolSuffix needs at least one result')
+    const marks = freeMarks(JSON.stringify(results))
+    const tool_calls = results.map(() => ({ type: 'function' as const, function: { name: 'dummy', arguments: {} } }))
+    const tail = results.map(({ name, content }): ChatMessage => ({
+      role: 'tool',
+      name: this.protect(name, marks),
+      content: marks.environment + content + marks.end,
+    }))
+    return this.codec.encode(this.suffixPieces([{ role: 'assistant', content: '', tool_calls }, ...tail], marks.environment, marks))
+  }
+
+  /**
+   * What follows the end-of-turn token of a turn when the user speaks again: the user's message and the header of the model's
+   * next turn. `environmentText` is glued to `text` as in `prompt`; its tokens have author 'environment', the rest 'template'.
+   */
+  userSuffix(text: string, environmentText = ''): AuthoredTokens {
+    const marks = freeMarks(text + environmentText)
+    const said = environmentText === '' ? '' : marks.environment + environmentText + marks.end
+    const user: ChatMessage = { role: 'user', content: marks.user + text + marks.end + said }
+    return this.codec.encode(this.suffixPieces([{ role: 'assistant', content: 'dummy' }, user], marks.user, marks))
+  }
+
+  /** The same model's format with the thinking switch set this way. */
+  withThinking(enable_thinking: boolean): ChatFormat {
+    return enable_thinking === this.options.enable_thinking ? this : new ChatFormat(this.tokenizer, { enable_thinking })
   }
 
   /** Text of a token sequence; special tokens are written out. */
@@ -83,31 +107,17 @@ export class ChatFormat {
     return cutAtMarks(this.render(marked, tools.map((tool) => this.protect(tool, marks)), marks), marks)
   }
 
-  private suffixPieces(results: readonly { name: string; content: string }[]): Piece[] {
-    if (results.length === 0) throw new RangeError('toolSuffix needs at least one result')
-    const marks = freeMarks(JSON.stringify(results))
-    const conversation: ChatMessage[] = [
-      { role: 'user', content: 'dummy' },
-      {
-        role: 'assistant',
-        content: '',
-        tool_calls: results.map(() => ({ type: 'function', function: { name: 'dummy', arguments: {} } })),
-      },
-      ...results.map(({ name, content }): ChatMessage => ({
-        role: 'tool',
-        name: this.protect(name, marks),
-        content: marks.environment + content + marks.end,
-      })),
-    ]
-    const rendered = this.render(conversation, null, marks)
-    // The dummy turn's own end is the last end-of-turn token before the first result.
-    const head = rendered.slice(0, rendered.indexOf(marks.environment))
+  /** What the template puts between the assistant's turn that `tail` begins with and the next one. `answer` marks the first reply to it. */
+  private suffixPieces(tail: readonly ChatMessage[], answer: string, marks: Marks): Piece[] {
+    const rendered = this.render([{ role: 'user', content: 'dummy' }, ...tail], null, marks)
+    // The dummy turn's own end is the last end-of-turn token before the reply.
+    const head = rendered.slice(0, rendered.indexOf(answer))
     const cut = Math.max(...this.endOfTurnTexts.map((text) => endOfLast(head, text)))
     if (cut < 0) {
       throw new PlaygroundError(
         'model',
-        'The chat template writes no end-of-turn token before a tool result.',
-        'Use a model whose chat template supports tools.',
+        "The chat template writes no end-of-turn token after the model's turn.",
+        'Use a Qwen2.5 or Qwen3 model.',
       )
     }
     return cutAtMarks(rendered.slice(cut), marks)
@@ -126,10 +136,16 @@ export class ChatFormat {
     } catch (cause) {
       throw new PlaygroundError('model', `The chat template failed: ${String(cause)}.`, 'Use a Qwen2.5 or Qwen3 model.', { cause })
     }
-    const expected = conversation.filter((message) => message.content.includes(marks.environment)).length
-    if (typeof rendered !== 'string' || rendered.split(marks.environment).length - 1 !== expected) {
+    const count = (text: string, mark: string): number => text.split(mark).length - 1
+    // Not of the assistant: Qwen3's template drops past thoughts.
+    const given = conversation.filter(({ role }) => role !== 'assistant')
+    const written = (mark: string): number => given.reduce((sum, { content }) => sum + count(content, mark), 0)
+    if (typeof rendered !== 'string' || count(rendered, marks.environment) !== written(marks.environment)) {
       const advice = 'Use a model whose chat template supports tools.'
       throw new PlaygroundError('model', 'The chat template dropped text of the environment.', advice)
+    }
+    if (count(rendered, marks.user) < written(marks.user)) {
+      throw new PlaygroundError('model', 'The chat template dropped a message.', 'Use a Qwen2.5 or Qwen3 model.')
     }
     return rendered
   }
