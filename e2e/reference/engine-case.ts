@@ -5,18 +5,13 @@ import type { LoraConfig } from '../../src/core/config'
 import type { Engine, OptimizerParams, SequenceGradient, SequenceScores, TrainSequence } from '../../src/core/engine'
 import { createEngine } from '../../src/runtime/create'
 import { fileSource } from '../tools/file-source'
+import type { ListedScores } from './compare'
 import { REFERENCE, referenceJson } from './reference'
 
 export interface CaseSequence extends TrainSequence {
   /** d loss / d log-prob and d loss / d entropy before `scale / trained tokens`; [tokens] */
   c: number[]
   e: number[]
-}
-
-export interface ListedScores {
-  logprobs: number[]
-  entropies: number[]
-  argmax: number[]
 }
 
 export interface EngineCase {
@@ -56,7 +51,11 @@ export function referenceEngine(model: string, lora: LoraConfig | null): Promise
 }
 
 /** The case's loss Σ(c·logp + e·H)·scale/tokens of the whole batch; adds its gradient to the accumulator. */
-export async function accumulateLoss(engine: Engine, batch: readonly CaseSequence[], options: EngineCase): Promise<number> {
+export async function accumulateLoss(
+  engine: Engine,
+  batch: readonly CaseSequence[],
+  options: Pick<EngineCase, 'temperature' | 'scale'>,
+): Promise<number> {
   const tokens = batch.reduce((count, sequence) => count + sequence.mask.reduce((sum, m) => sum + m, 0), 0)
   const factor = options.scale / tokens
   let loss = 0

@@ -1,54 +1,11 @@
 /** Log-probs, entropies, gradients and AdamW of our engine against PyTorch float64, transformers and PEFT. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Engine, NamedTensor, SequenceScores } from '../../src/core/engine'
+import type { Engine } from '../../src/core/engine'
 import { readGradients } from '../../src/runtime/testing/gradients'
-import { accumulateLoss, modelCases, models, referenceEngine, type ListedScores } from './engine-case'
+import { compareScores, differing, expectScores, signature } from './compare'
+import { accumulateLoss, modelCases, models, referenceEngine } from './engine-case'
 import { largestDifference, referenceTensors, relativeDifference } from './reference'
-
-/** Largest differences over the trained tokens; 0 is demanded elsewhere. */
-function compareScores(ours: SequenceScores[], theirs: ListedScores[], masks: readonly (readonly number[])[]) {
-  let logprob = 0
-  let entropy = 0
-  const argmax: string[] = []
-  expect(ours.length).toBe(theirs.length)
-  masks.forEach((mask, s) => {
-    const [own, other] = [ours[s] as SequenceScores, theirs[s] as ListedScores]
-    const masked = (values: ArrayLike<number>) => mask.map((m, t) => (m ? (values[t] as number) : 0))
-    expect(own.logprobs.length).toBe(mask.length)
-    logprob = Math.max(logprob, largestDifference(own.logprobs, masked(other.logprobs)))
-    entropy = Math.max(entropy, largestDifference(own.entropies, masked(other.entropies)))
-    mask.forEach((m, t) => {
-      const expected = m ? other.argmax[t] : -1
-      if (own.argmax[t] !== expected) argmax.push(`sequence ${s} token ${t}: ${own.argmax[t]}, not ${expected}`)
-    })
-  })
-  return { logprob, entropy, argmax }
-}
-
-function expectScores(ours: SequenceScores[], theirs: ListedScores[], masks: readonly (readonly number[])[]): void {
-  const { logprob, entropy, argmax } = compareScores(ours, theirs, masks)
-  expect(logprob).toBeLessThan(1e-4)
-  expect(entropy).toBeLessThan(1e-4)
-  expect(argmax).toEqual([])
-}
-
-const signature = ({ name, dims }: NamedTensor) => `${name} [${dims.join(', ')}]`
-
-/** Names of tensors that differ by `tolerance` or more under `measure`, with the measure; empty when all agree. */
-function differing(
-  ours: readonly NamedTensor[],
-  theirs: readonly NamedTensor[],
-  measure: (a: ArrayLike<number>, b: ArrayLike<number>) => number,
-  tolerance: number,
-): string[] {
-  expect(ours.map(signature).sort()).toEqual(theirs.map(signature).sort())
-  const byName = new Map(theirs.map((tensor) => [tensor.name, tensor.data]))
-  return ours.flatMap(({ name, data }) => {
-    const value = measure(data, byName.get(name) ?? [])
-    return value < tolerance ? [] : [`${name}: ${value}`]
-  })
-}
 
 it('has references for the shipped model', () => {
   expect(models).toContain('tiny-qwen3')

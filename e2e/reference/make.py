@@ -13,6 +13,7 @@ import trl
 from chat_cases import make_chat_cases
 from engine_cases import make_engine_cases
 from models import make_models
+from quantised_cases import make_quantised_cases
 from safetensors_cases import make_safetensors_cases
 from schedule_cases import make_schedule_cases
 from trl_cases import make_trl_cases
@@ -31,8 +32,10 @@ def main() -> None:
         make_engine_cases(name)
     if "tiny-qwen3" not in names:
         print(f"No shipped model under {TINY.name}: the tests that need it will fail until `npm run pretrain` has made it.")
+    repos = make_quantised_cases()
+    print(f"make_quantised_cases: {time.time() - started:.1f} s so far")
     versions = {module.__name__: module.__version__ for module in (torch, transformers, peft, trl)}
-    write_json(OUT / "manifest.json", dict(models=names, versions=versions))
+    write_json(OUT / "manifest.json", dict(models=names, repos=repos, versions=versions))
     print(f"References by {versions} in {time.time() - started:.1f} s")
 
 

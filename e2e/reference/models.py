@@ -1,6 +1,7 @@
 """Small random Qwen2 and Qwen3 models, saved by transformers' save_pretrained, with weights that leave nothing trivial."""
 
 import json
+import pathlib
 import shutil
 
 import torch
@@ -71,8 +72,12 @@ def make_models() -> list[str]:
 
 
 def load(name: str) -> torch.nn.Module:
+    return load_folder(OUT / "models" / name)
+
+
+def load_folder(folder: pathlib.Path) -> torch.nn.Module:
     """The saved weights in float64 (transformers still normalises in float32)."""
-    model = AutoModelForCausalLM.from_pretrained(OUT / "models" / name, dtype=torch.float64, attn_implementation="sdpa").eval()
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, attn_implementation="sdpa").eval()
     # torch gives a pad token's row no gradient; here any id may stand in a sequence.
     model.get_input_embeddings().padding_idx = None
     return model

@@ -27,7 +27,7 @@ export interface ModelConfig {
 
 const positive = z.number().int().positive()
 const schema = z.looseObject({
-  model_type: z.string(),
+  model_type: z.enum(['qwen2', 'qwen3']),
   hidden_size: positive,
   num_hidden_layers: positive,
   num_attention_heads: positive,
@@ -49,19 +49,34 @@ const schema = z.looseObject({
   eos_token_id: z.union([z.number(), z.array(z.number())]).nullish(),
 })
 
-function refuse(field: string, value: unknown, why: string): never {
-  throw new PlaygroundError('model', `config.json: ${field} is ${JSON.stringify(value)}, ${why}.`, 'Choose a dense Qwen2, Qwen2.5 or Qwen3 model.')
+/** Read first: a config of another family has other fields, and its family is what a person needs to hear. */
+const familySchema = z.looseObject({ model_type: z.string(), quantization_config: z.looseObject({ quant_method: z.string() }).nullish().catch(null) })
+
+function refuse(field: string, value: unknown, why: string, advice = 'Choose a dense Qwen2, Qwen2.5 or Qwen3 model.'): never {
+  throw new PlaygroundError('model', `config.json: ${field} is ${JSON.stringify(value)}, ${why}.`, advice)
+}
+
+function checkFamily(json: unknown): void {
+  const family = familySchema.safeParse(json)
+  // Without model_type the whole schema says what is missing.
+  if (!family.success) return
+  const { model_type: type, quantization_config: quantization } = family.data
+  if (type !== 'qwen2' && type !== 'qwen3') refuse('model_type', type, 'which is not supported')
+  if (quantization) {
+    const advice = 'Choose the model as it was before it was quantised (its name without AWQ, GPTQ, FP8 or bnb); it is quantised here while it loads.'
+    refuse('quantization_config.quant_method', quantization.quant_method, 'weights that are quantised in the file are not read', advice)
+  }
 }
 
 /** Parses a parsed config.json. Throws PlaygroundError('model') with the name of the field that is missing or unsupported. */
 export function parseModelConfig(json: unknown): ModelConfig {
+  checkFamily(json)
   const parsed = schema.safeParse(json)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
     throw new PlaygroundError('model', `config.json: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'not readable'}.`, 'Check that this is the config.json of a Qwen model.')
   }
   const c = parsed.data
-  if (c.model_type !== 'qwen2' && c.model_type !== 'qwen3') refuse('model_type', c.model_type, 'which is not supported')
   if ('num_experts' in c && c.num_experts) refuse('num_experts', c.num_experts, 'mixture-of-experts layers are not supported')
   if (c.hidden_act !== 'silu') refuse('hidden_act', c.hidden_act, 'only silu is supported')
   if (c.use_sliding_window) refuse('use_sliding_window', true, 'sliding-window attention is not supported')
