@@ -1,9 +1,9 @@
 /** A model folder on a web server (config.json and model.safetensors) as a WeightSource. */
 
 import { PlaygroundError } from '../core/errors'
-import { cutTensor, type WeightPiece, type WeightSource } from '../core/weights'
-import { missingTensor } from './memory-source'
-import { readSafetensorsHeader, widen, type SafetensorsEntry, type SafetensorsHeader } from './safetensors'
+import type { WeightPiece, WeightSource } from '../core/weights'
+import { memoryBytes } from './memory-source'
+import { SafetensorsSource } from './safetensors-source'
 
 export interface FolderSourceOptions {
   /** Bytes of model.safetensors so far, and of the whole file where the server says so. */
@@ -21,7 +21,7 @@ const ANSWERED_PAGE = 'The server answers unknown paths with its start page: che
 export class FolderSource implements WeightSource {
   private readonly base: string
   private configuration: Promise<unknown> | null = null
-  private file: Promise<{ bytes: Uint8Array; header: SafetensorsHeader }> | null = null
+  private readonly weights: SafetensorsSource
 
   /** @param base address of the folder, with or without the last slash; relative ones count from the page */
   constructor(
@@ -29,6 +29,9 @@ export class FolderSource implements WeightSource {
     private readonly options: FolderSourceOptions = {},
   ) {
     this.base = base.replace(/\/+$/, '')
+    const url = `${this.base}/model.safetensors`
+    const files = async () => [memoryBytes(url, await this.loadWeights(url))]
+    this.weights = new SafetensorsSource({ config: () => this.config(), files, name: url })
   }
 
   /** @throws PlaygroundError('model') when config.json is missing, is a page or is not JSON; 'stopped' after an abort */
@@ -41,27 +44,13 @@ export class FolderSource implements WeightSource {
   }
 
   /** @throws PlaygroundError('model') when model.safetensors is missing or damaged, 'memory' when it does not fit */
-  async tensors(): Promise<ReadonlyMap<string, readonly number[]>> {
-    return new Map([...(await this.load()).header.entries].map(([name, { dims }]) => [name, dims]))
+  tensors(): Promise<ReadonlyMap<string, readonly number[]>> {
+    return this.weights.tensors()
   }
 
   /** @throws PlaygroundError('model') when a name is missing, and all that `tensors` throws */
-  async *pieces(wanted: readonly string[]): AsyncGenerator<WeightPiece> {
-    const { bytes, header } = await this.load()
-    for (const name of wanted) if (!header.entries.has(name)) throw missingTensor(name, `${this.base}/model.safetensors`)
-    for (const name of wanted) {
-      const entry = header.entries.get(name) as SafetensorsEntry
-      const start = header.dataStart
-      yield* cutTensor(name, entry.dims, widen(bytes.subarray(start + entry.begin, start + entry.end), entry.dtype))
-    }
-  }
-
-  private load(): Promise<{ bytes: Uint8Array; header: SafetensorsHeader }> {
-    this.file ??= this.loadWeights().catch((error: unknown) => {
-      this.file = null
-      throw error
-    })
-    return this.file
+  pieces(wanted: readonly string[]): AsyncGenerator<WeightPiece> {
+    return this.weights.pieces(wanted)
   }
 
   private async loadConfig(): Promise<unknown> {
@@ -76,20 +65,13 @@ export class FolderSource implements WeightSource {
     }
   }
 
-  private async loadWeights(): Promise<{ bytes: Uint8Array; header: SafetensorsHeader }> {
-    const url = `${this.base}/model.safetensors`
+  private async loadWeights(url: string): Promise<Uint8Array> {
     const response = await this.get(url)
     if (response.headers.get('content-type')?.startsWith('text/html')) {
       await response.body?.cancel()
       throw new PlaygroundError('model', `${url} is a web page, not weights.`, ANSWERED_PAGE)
     }
-    const bytes = await this.download(url, response)
-    try {
-      return { bytes, header: readSafetensorsHeader(bytes) }
-    } catch (cause) {
-      if (!(cause instanceof PlaygroundError)) throw cause
-      throw new PlaygroundError('model', `${url}: ${cause.message}`, cause.advice, { cause })
-    }
+    return this.download(url, response)
   }
 
   private async get(url: string): Promise<Response> {

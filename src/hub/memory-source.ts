@@ -3,6 +3,7 @@
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import { cutTensor, type WeightPiece, type WeightSource } from '../core/weights'
+import type { ByteSource } from './bytes'
 
 /** The error of every source for a name that it does not have. */
 export function missingTensor(name: string, where: string): PlaygroundError {
@@ -31,4 +32,15 @@ export function tensorPieces(tensors: readonly NamedTensor[], where: string): Pi
 /** @param config what config() gives back: the parsed config.json */
 export function memorySource(config: unknown, tensors: readonly NamedTensor[]): WeightSource {
   return { config: () => Promise.resolve(config), ...tensorPieces(tensors, 'The model in memory') }
+}
+
+/** A file that is in memory as a whole. Its chunks are views, not copies. */
+export function memoryBytes(name: string, bytes: Uint8Array): ByteSource {
+  return {
+    name,
+    size: bytes.length,
+    async *read(begin, end) {
+      yield bytes.subarray(begin, end)
+    },
+  }
 }

@@ -5,8 +5,9 @@
 
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
+import { DTYPE_BYTES, widen, type SafetensorsDtype } from './widen'
 
-export type SafetensorsDtype = 'F32' | 'F16' | 'BF16'
+export { widen, type SafetensorsDtype }
 
 /** One header entry, checked. `begin` and `end` are bytes from the start of the data section. */
 export interface SafetensorsEntry {
@@ -38,8 +39,18 @@ export interface SafetensorsFile {
 
 /** The Rust reader's limit. */
 const MAX_HEADER_BYTES = 100_000_000
-const BYTES: Record<SafetensorsDtype, number> = { F32: 4, F16: 2, BF16: 2 }
 const DOWNLOAD_AGAIN = 'Download or save the file again.'
+
+/** Bytes of the whole header, its length field included, from the file's first 8; the same refusals as readSafetensorsHeader. */
+export function safetensorsHeaderBytes(first: Uint8Array): number {
+  if (first.byteLength < 8) refuse(`it has ${first.byteLength} bytes, fewer than the 8 of its length field`)
+  const length = new DataView(first.buffer, first.byteOffset, 8).getBigUint64(0, true)
+  if (length > BigInt(MAX_HEADER_BYTES)) {
+    const advice = 'Check that the file is a safetensors file and not a page or a Git LFS pointer.'
+    refuse(`its first 8 bytes announce a header of ${length} bytes`, advice)
+  }
+  return 8 + Number(length)
+}
 
 function refuse(what: string, advice = DOWNLOAD_AGAIN, cause?: unknown): never {
   throw new PlaygroundError('model', `This safetensors file cannot be used: ${what}.`, advice, { cause })
@@ -73,7 +84,7 @@ function readEntry(name: string, value: unknown): SafetensorsEntry {
     refuse(`'${name}' has the offsets ${JSON.stringify(offsets)}`)
   }
   const [begin, end] = offsets as [number, number]
-  const bytes = shape.reduce((product, n) => product * n, BYTES[dtype])
+  const bytes = shape.reduce((product, n) => product * n, DTYPE_BYTES[dtype])
   if (!Number.isSafeInteger(bytes) || end - begin !== bytes) {
     refuse(`'${name}' is ${dtype} [${shape.join(', ')}], which takes ${bytes} bytes, but its offsets hold ${end - begin}`)
   }
@@ -99,13 +110,7 @@ function checkCoverage(entries: ReadonlyMap<string, SafetensorsEntry>): number {
  * @throws PlaygroundError('model') on a bad length, bad JSON, an unknown dtype, sizes that do not fit, holes or overlaps
  */
 export function readSafetensorsHeader(bytes: Uint8Array, fileBytes: number | null = bytes.byteLength): SafetensorsHeader {
-  if (bytes.byteLength < 8) refuse(`it has ${bytes.byteLength} bytes, fewer than the 8 of its length field`)
-  const length = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true)
-  if (length > BigInt(MAX_HEADER_BYTES)) {
-    const advice = 'Check that the file is a safetensors file and not a page or a Git LFS pointer.'
-    refuse(`its first 8 bytes announce a header of ${length} bytes`, advice)
-  }
-  const dataStart = 8 + Number(length)
+  const dataStart = safetensorsHeaderBytes(bytes)
   if (bytes.byteLength < dataStart) refuse(`its header should end at byte ${dataStart}, but there are only ${bytes.byteLength} bytes`)
   let header: unknown
   try {
@@ -119,31 +124,6 @@ export function readSafetensorsHeader(bytes: Uint8Array, fileBytes: number | nul
   const covered = dataStart + checkCoverage(entries)
   if (fileBytes !== null && covered !== fileBytes) refuse(`its header describes ${covered} bytes, but the file has ${fileBytes}`)
   return { metadata: readMetadata(metadata), entries, dataStart }
-}
-
-/** Widens an IEEE half to a float32 number. */
-function halfToNumber(half: number): number {
-  const sign = half & 0x8000 ? -1 : 1
-  const exponent = (half >> 10) & 0x1f
-  const fraction = half & 0x3ff
-  if (exponent === 0) return sign * fraction * 2 ** -24
-  if (exponent === 31) return fraction ? NaN : sign * Infinity
-  return sign * (1024 + fraction) * 2 ** (exponent - 25)
-}
-
-/**
- * Widens raw little-endian tensor bytes to float32; always a copy, whatever the alignment.
- * @param bytes [elements × bytes per element]
- */
-export function widen(bytes: Uint8Array, dtype: SafetensorsDtype): Float32Array {
-  // Not bytes.slice(): a Node Buffer's shares its memory.
-  const copy = new Uint8Array(bytes)
-  if (dtype === 'F32') return new Float32Array(copy.buffer)
-  const halves = new Uint16Array(copy.buffer)
-  if (dtype === 'F16') return Float32Array.from(halves, halfToNumber)
-  const bits = new Uint32Array(halves.length)
-  for (let i = 0; i < halves.length; i++) bits[i] = (halves[i] as number) << 16
-  return new Float32Array(bits.buffer)
 }
 
 /**
