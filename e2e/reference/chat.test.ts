@@ -15,6 +15,7 @@ interface Format {
   chat_template: string
   prompts: { name: string; messages: ChatMessage[]; tools: Tool[]; enable_thinking: boolean; text: string; ids: number[] }[]
   suffixes: { results: { name: string; content: string }[]; enable_thinking: boolean; ids: number[] }[]
+  user_suffixes: { text: string; enable_thinking: boolean; ids: number[] }[]
 }
 
 interface ChatCases {
@@ -54,6 +55,10 @@ describe.each(Object.entries(cases.formats))('%s', (_, format) => {
 
   it.each(format.suffixes)('suffix: $results, thinking $enable_thinking', ({ results, enable_thinking, ids }) => {
     expect(chat(enable_thinking).toolSuffix(results).ids).toEqual(ids)
+  })
+
+  it.each(format.user_suffixes)("the user's suffix: $text, thinking $enable_thinking", ({ text, enable_thinking, ids }) => {
+    expect(chat(enable_thinking).userSuffix(text).ids).toEqual(ids)
   })
 })
 

@@ -160,6 +160,17 @@ def suffix(tokenizer, chat_template: str, results: list[dict], enable_thinking: 
     return GRPOTrainer._get_tool_suffix_ids(trainer, [dict(role="tool", **result) for result in results])
 
 
+def user_suffix(tokenizer, chat_template: str, text: str, enable_thinking: bool) -> list[int]:
+    """What follows the end-of-turn token when the user speaks again, cut out as TRL cuts out a tool's answer."""
+    options = dict(tokenize=False, chat_template=chat_template, enable_thinking=enable_thinking)
+    turns = [user("dummy"), dict(role="assistant", content="dummy")]
+    before = tokenizer.apply_chat_template(turns, **options)
+    before = before[: before.rindex(tokenizer.eos_token) + len(tokenizer.eos_token)]
+    after = tokenizer.apply_chat_template([*turns, user(text)], add_generation_prompt=True, **options)
+    assert after.startswith(before)
+    return tokenizer.encode(after[len(before) :], add_special_tokens=False)
+
+
 def format_cases(tokenizer, chat_template: str, training_template: str) -> dict:
     """`chat_template` renders prompts; `training_template` is the one that TRL takes suffixes from."""
     prompts = []
@@ -179,7 +190,13 @@ def format_cases(tokenizer, chat_template: str, training_template: str) -> dict:
         for results in RESULTS
         for thinking in (False, True)
     ]
-    return dict(chat_template=chat_template, prompts=prompts, suffixes=suffixes)
+    user_suffixes = [
+        dict(text=text, enable_thinking=thinking, ids=user_suffix(tokenizer, training_template, text, thinking))
+        for text in TEXTS
+        if "<|" not in text  # which we take for plain text
+        for thinking in (False, True)
+    ]
+    return dict(chat_template=chat_template, prompts=prompts, suffixes=suffixes, user_suffixes=user_suffixes)
 
 
 def parsed_replies(tokenizer) -> list[dict]:
