@@ -1,5 +1,6 @@
 /** The artifacts made of decoder layers: block_forward, block_backward, and decode / prefill over the KV cache. */
 
+import type { LoraTarget } from '../core/config'
 import { product } from '../graph/dims'
 import { gradients } from '../graph/gradients'
 import { Graph, type Value } from '../graph/graph'
@@ -18,7 +19,8 @@ interface BlockGraph {
   weights: BlockWeights
 }
 
-function buildBlock(name: string, { config, lora }: ArtifactSpec, batch: number): BlockGraph {
+function buildBlock(name: string, spec: ArtifactSpec, batch: number): BlockGraph {
+  const { config, lora } = spec
   const g = new Graph(name)
   const tokens = 'tokens'
   const half = config.head_dim / 2
@@ -31,7 +33,7 @@ function buildBlock(name: string, { config, lora }: ArtifactSpec, batch: number)
     cos: g.input('cos', 'float32', ['positions', half]),
     sin: g.input('sin', 'float32', ['positions', half]),
   }
-  const weights = declareBlock(g, config, lora)
+  const weights = declareBlock(g, spec)
   return { g, x, y: trainingBlock(x, config, lora, weights, context), weights }
 }
 
@@ -50,10 +52,15 @@ export function blockBackward(spec: ArtifactSpec, batch: number): Graph {
   const { g, x, y, weights } = buildBlock(`block_backward_${batch}`, spec, batch)
   const dy = g.input('dy', 'float32', y.shape)
   const trained = trainedBlockTensors(spec)
-  const [dx, ...parts] = gradients([{ output: y, seed: dy }], [x, ...trained.map((t) => weights(t.name) as Value)])
+  const [dx, ...parts] = gradients([{ output: y, seed: dy }], [x, ...trained.map((t) => trainedValue(weights, t.name))])
   g.output('dx', dx as Value)
   trained.forEach((tensor, i) => g.output(`d.${tensor.name}`, parts[i] as Value))
   return g
+}
+
+/** A trained tensor: a LoRA's, or in full-parameter training any, whose matrices are float32 values. */
+function trainedValue(weights: BlockWeights, name: string): Value {
+  return weights.tensor(name) ?? (weights.matrix(name.split('.')[1] as LoraTarget) as Value)
 }
 
 /** Trained tensors of a layer, in the order in which they lie in the flat parameter vector. */
@@ -126,7 +133,7 @@ export function hostDecodeGraph(spec: ArtifactSpec, mode: 'decode_host' | 'prefi
 }
 
 /** A layer's tensors as inputs named 'layers.{i}.' + name, the frozen ones baked in where asked. */
-function declareLayer(g: Graph, { config, lora }: ArtifactSpec, layer: number, baked: BakedWeights | undefined): BlockWeights {
+function declareLayer(g: Graph, spec: ArtifactSpec, layer: number, baked: BakedWeights | undefined): BlockWeights {
   const bake = baked ? (name: string, dims: number[]): Value => g.weight(`layers.${layer}.${name}`, baked(layer, name), dims) : undefined
-  return declareBlock(g, config, lora, `layers.${layer}.`, bake)
+  return declareBlock(g, spec, `layers.${layer}.`, bake)
 }

@@ -5,7 +5,10 @@ import type { Graph } from '../graph/graph'
 import { OPSET, toOnnx } from '../graph/onnx'
 import { blockBackward, blockForward, decodeGraph, hostDecodeGraph } from './blocks'
 import { accumulate, adamw, gradNorm } from './optimizer'
-import { embed, embedBackward, headBackwardGraph, headForwardGraph, headSampleGraph } from './outer'
+import {
+  embed, embedBackward, headBackwardEndGraph, headBackwardGraph, headBackwardPartGraph, headBackwardStartGraph, headForwardGraph, headForwardPartGraph,
+  headSampleGraph,
+} from './outer'
 import { type ArtifactName, artifactNames, type ArtifactSpec } from './spec'
 
 /** Frozen weights to bake in as initializers, for backends that copy every input (WASM). */
@@ -40,6 +43,14 @@ export function buildArtifact(spec: ArtifactSpec, name: ArtifactName, frozen?: F
       return headForwardGraph(spec)
     case 'head_backward':
       return headBackwardGraph(spec)
+    case 'head_forward_part':
+      return headForwardPartGraph(spec)
+    case 'head_backward_start':
+      return headBackwardStartGraph(spec)
+    case 'head_backward_part':
+      return headBackwardPartGraph(spec)
+    case 'head_backward_end':
+      return headBackwardEndGraph(spec)
     case 'accumulate':
       return accumulate()
     case 'grad_norm':

@@ -1,17 +1,24 @@
 /** The artifacts outside the layers: embedding and head, forward and backward, and sampling. */
 
+import { PlaygroundError } from '../core/errors'
 import { gradients } from '../graph/gradients'
 import { Graph, type Value } from '../graph/graph'
 import { add, gather, mul } from '../graph/ops'
 import { headBackward, headForward, headSample, headSampleFiltered } from '../model/head'
+import { headBackwardEnd, headBackwardPart, headBackwardStart, headForwardPart } from '../model/head-parts'
+import { type LinearWeight, matrixInput, rowsOf } from '../model/linear-weight'
 import type { ArtifactSpec } from './spec'
 
+/** The embedding or head [vocab, hidden]: an input, or baked in. */
+function declareTable(g: Graph, { config, precision }: ArtifactSpec, baked?: Float32Array): LinearWeight {
+  const dims: [number, number] = [config.vocab_size, config.hidden_size]
+  return baked ? g.weight('table', baked, dims) : matrixInput(g, 'table', dims, precision)
+}
+
 /** ids int32 [rows] → x [rows, hidden]. */
-export function embed({ config }: ArtifactSpec, baked?: Float32Array): Graph {
+export function embed(spec: ArtifactSpec, baked?: Float32Array): Graph {
   const g = new Graph('embed')
-  const dims = [config.vocab_size, config.hidden_size]
-  const table = baked ? g.weight('table', baked, dims) : g.input('table', 'float32', dims)
-  g.output('x', gather(table, g.input('ids', 'int32', ['rows'])))
+  g.output('x', rowsOf(declareTable(g, spec, baked), g.input('ids', 'int32', ['rows'])))
   return g
 }
 
@@ -29,20 +36,20 @@ interface HeadGraph {
   g: Graph
   x: Value
   norm: Value
-  table: Value
+  table: LinearWeight
   inverseTemperature: Value
 }
 
 /** Head inputs; in training the rows that are scored are picked from all rows of the micro-batch first. */
-function declareHead(name: string, { config }: ArtifactSpec, picked: boolean, baked?: { norm: Float32Array; table: Float32Array }): HeadGraph {
+function declareHead(name: string, spec: ArtifactSpec, picked: boolean, baked?: { norm: Float32Array; table: Float32Array }): HeadGraph {
   const g = new Graph(name)
-  const hidden = config.hidden_size
+  const hidden = spec.config.hidden_size
   const all = g.input('x', 'float32', [picked ? 'all' : 'rows', hidden])
   return {
     g,
     x: picked ? gather(all, g.input('rows', 'int32', ['rows'])) : all,
     norm: baked ? g.weight('norm', baked.norm, [hidden]) : g.input('norm', 'float32', [hidden]),
-    table: baked ? g.weight('table', baked.table, [config.vocab_size, hidden]) : g.input('table', 'float32', [config.vocab_size, hidden]),
+    table: declareTable(g, spec, baked?.table),
     inverseTemperature: g.input('inverse_temperature', 'float32', []),
   }
 }
@@ -68,8 +75,10 @@ export function headBackwardGraph(spec: ArtifactSpec): Graph {
   const head = declareHead('head_backward', spec, true)
   const { g } = head
   const row = (name: string): Value => g.input(name, 'float32', ['rows'])
+  if (!('graph' in head.table)) throw new PlaygroundError('graph', 'head_backward is for float32 tables; quantised ones go by head_backward_part.')
   const inputs = {
     ...head,
+    table: head.table,
     target: g.input('target', 'int32', ['rows']),
     lse: row('lse'),
     entropy: row('entropy'),
@@ -77,11 +86,55 @@ export function headBackwardGraph(spec: ArtifactSpec): Graph {
     dEntropy: row('d_entropy'),
   }
   const { dx, dNorm, dTable } = headBackward(inputs, spec.config, spec.lora === null)
-  const spread = gather(dx, g.input('inverse', 'int32', ['all']))
-  const placed = mul(spread, g.input('present', 'float32', ['all', 1]))
-  g.output('dx', add(g.input('dx_in', 'float32', ['all', spec.config.hidden_size]), placed))
+  placeRows(g, dx, spec)
   if (dNorm) g.output('d_norm', add(g.input('d_norm_in', 'float32', dNorm.shape), dNorm))
   if (dTable) g.output('d_table', add(g.input('d_table_in', 'float32', dTable.shape), dTable))
+  return g
+}
+
+/** Output dx [all, hidden]: dx_in plus the head rows' gradients at their tokens, see headBackwardGraph. */
+function placeRows(g: Graph, dx: Value, { config }: ArtifactSpec): void {
+  const spread = gather(dx, g.input('inverse', 'int32', ['all']))
+  const placed = mul(spread, g.input('present', 'float32', ['all', 1]))
+  g.output('dx', add(g.input('dx_in', 'float32', ['all', config.hidden_size]), placed))
+}
+
+/** The head over the vocabulary ids of one part: x [all, hidden], rows, ids int32 [part], target → see headForwardPart. */
+export function headForwardPartGraph(spec: ArtifactSpec): Graph {
+  const head = declareHead('head_forward_part', spec, true)
+  const { g } = head
+  const out = headForwardPart({ ...head, ids: g.input('ids', 'int32', ['part']), target: g.input('target', 'int32', ['rows']) }, spec.config)
+  g.output('max', out.max)
+  g.output('sum', out.sum)
+  g.output('weighted', out.weighted)
+  g.output('target_logit', out.targetLogit)
+  g.output('argmax', out.argmax)
+  return g
+}
+
+/** target int32 [rows], d_logprob [rows] → acc [rows, hidden]. */
+export function headBackwardStartGraph(spec: ArtifactSpec): Graph {
+  const g = new Graph('head_backward_start')
+  g.output('acc', headBackwardStart(declareTable(g, spec), g.input('target', 'int32', ['rows']), g.input('d_logprob', 'float32', ['rows'])))
+  return g
+}
+
+/** The head inputs, ids of the part, lse, entropy, d_logprob, d_entropy [rows], acc_in → acc [rows, hidden]. */
+export function headBackwardPartGraph(spec: ArtifactSpec): Graph {
+  const head = declareHead('head_backward_part', spec, true)
+  const { g } = head
+  const row = (name: string): Value => g.input(name, 'float32', ['rows'])
+  const accumulated = g.input('acc_in', 'float32', ['rows', spec.config.hidden_size])
+  const gradients = { lse: row('lse'), entropy: row('entropy'), dLogprob: row('d_logprob'), dEntropy: row('d_entropy'), accumulated }
+  g.output('acc', headBackwardPart({ ...head, ids: g.input('ids', 'int32', ['part']), ...gradients }, spec.config))
+  return g
+}
+
+/** x, rows, norm, acc [rows, hidden] and the placement inputs of headBackwardGraph → dx [all, hidden] added to dx_in. */
+export function headBackwardEndGraph(spec: ArtifactSpec): Graph {
+  const { g, x, norm, inverseTemperature } = declareHead('head_backward_end', spec, true)
+  const accumulated = g.input('acc', 'float32', ['rows', spec.config.hidden_size])
+  placeRows(g, headBackwardEnd(x, norm, accumulated, inverseTemperature, spec.config), spec)
   return g
 }
 

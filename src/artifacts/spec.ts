@@ -1,14 +1,14 @@
 /** What a set of training artifacts is built for. Everything in it is in the manifest, and it alone decides the bytes. */
 
-import type { LoraConfig } from '../core/config'
+import type { LoraConfig, Precision } from '../core/config'
 import type { ModelConfig } from '../model/config'
 
 export interface ArtifactSpec {
   config: ModelConfig
   /** null: all base parameters are trained instead of a LoRA. */
   lora: LoraConfig | null
-  /** Activations, weights and gradients. (A 4-bit base comes later.) */
-  precision: 'float32'
+  /** Of the base's matrices; activations, LoRA and gradients are float32 always. Full-parameter training needs float32. */
+  precision: Precision
 }
 
 export type ArtifactName =
@@ -24,6 +24,10 @@ export type ArtifactName =
   | 'head_sample_filtered'
   | 'head_forward'
   | 'head_backward'
+  | 'head_forward_part'
+  | 'head_backward_start'
+  | 'head_backward_part'
+  | 'head_backward_end'
   | 'accumulate'
   | 'grad_norm'
   | 'adamw'
@@ -44,10 +48,23 @@ export function artifactNames(spec: ArtifactSpec): ArtifactName[] {
     ...BATCH_SIZES.map((n) => `block_backward_${n}` as const),
     'head_sample',
     'head_sample_filtered',
-    'head_forward',
-    'head_backward',
+    ...(headInParts(spec) ? HEAD_PARTS : HEAD_WHOLE),
     'accumulate',
     'grad_norm',
     'adamw',
   ]
+}
+
+const HEAD_WHOLE = ['head_forward', 'head_backward'] as const
+const HEAD_PARTS = ['head_forward_part', 'head_backward_start', 'head_backward_part', 'head_backward_end'] as const
+
+/** Above this many words the trained head goes by parts of the vocabulary. */
+const WHOLE_VOCABULARY = 16_384
+
+/**
+ * Whether the trained head goes by parts of the vocabulary: a table of codes is multiplied from the left as float32, which only a
+ * part of it may become at once. Full-parameter training wants the table's own gradient, which only the whole head gives.
+ */
+export function headInParts({ config, lora, precision }: ArtifactSpec): boolean {
+  return lora !== null && (precision !== 'float32' || config.vocab_size > WHOLE_VOCABULARY)
 }

@@ -46,6 +46,8 @@ export interface Sampler {
   copy(from: number, to: readonly number[]): Promise<void>
   /** Appends one token to each named slot, all in one batch. */
   decode(tokens: readonly { slot: number; id: number }[]): Promise<void>
+  /** Which weights sampling uses from now on; a change empties all slots. 'current' at first. */
+  useAdapter(adapter: 'current' | 'off'): Promise<void>
   /** Draws the next token of each named slot; `uniform` in [0,1) is the only randomness. Does not append it. */
   sample(requests: readonly { slot: number; uniform: number }[], params: SamplingParams): Promise<SampledToken[]>
 }

@@ -3,7 +3,7 @@
 import { PlaygroundError } from '../core/errors'
 import { type Dim, type Shape, show } from './dims'
 
-export type DType = 'float32' | 'int64' | 'int32' | 'bool' | 'uint8'
+export type DType = 'float32' | 'int64' | 'int32' | 'bool' | 'uint8' | 'uint4'
 
 /** The result of a node, a graph input or a constant. Shape inference has run when it exists. */
 export interface Value {
@@ -29,7 +29,8 @@ export interface Node {
 export interface Constant {
   readonly value: Value
   readonly dims: number[]
-  readonly data: Float32Array | BigInt64Array | Int32Array
+  /** uint4: two elements a byte, the first in the low half. */
+  readonly data: Float32Array | BigInt64Array | Int32Array | Uint8Array
 }
 
 export function graphError(message: string): PlaygroundError {
@@ -71,6 +72,13 @@ export class Graph {
   integers(data: readonly number[], dims?: readonly number[], dtype: 'int64' | 'int32' = 'int64'): Value {
     const array = dtype === 'int64' ? BigInt64Array.from(data, (x) => BigInt(x)) : Int32Array.from(data)
     return this.store(dtype, array, dims ?? [data.length])
+  }
+
+  /** A constant of small unsigned integers, as its raw bytes. */
+  bytes(dtype: 'uint8' | 'uint4', data: Uint8Array, dims: readonly number[]): Value {
+    const value = this.value(`const_${this.constants.length}`, dtype, dims, null)
+    this.constants.push({ value, dims: [...dims], data })
+    return value
   }
 
   /** A weight baked into the graph instead of passed as an input. */

@@ -7,7 +7,7 @@ import { ProtoWriter } from './protobuf'
 /** ONNX opset the graphs are written for. */
 export const OPSET = 23
 const IR_VERSION = 11
-const ELEMENT_TYPE: Record<DType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 }
+const ELEMENT_TYPE: Record<DType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, uint4: 21 }
 
 function writeAttribute(w: ProtoWriter, name: string, attribute: Attribute): void {
   w.string(1, name)

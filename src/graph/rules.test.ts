@@ -8,6 +8,7 @@ import { gradients } from './gradients'
 import { Graph, type Value } from './graph'
 import * as ops from './ops'
 import { RULES } from './rules'
+import { frozenMatrix } from './testing/quantized'
 
 interface Case {
   /** Key of RULES that it is for. */
@@ -66,6 +67,12 @@ const rotate = (g: Graph, x: Value): Value => {
 }
 
 const cases: Case[] = [
+  ...([4, 8] as const).flatMap((bits) =>
+    [[3, 32], [5, 64]].map(([rows = 0, columns = 0]): Case => ({
+      rule: 'MatMulNBits', name: `${bits} bits, [${rows}, ${columns}]`, shapes: [['n', columns]],
+      build: (g, x) => ops.matmulNBits(x, frozenMatrix(g, [rows, columns], bits)),
+    })),
+  ),
   ...binary('Add', ops.add),
   ...binary('Sub', ops.sub),
   ...binary('Mul', ops.mul),

@@ -6,7 +6,7 @@
 import { type Dim, sameShape, type Shape } from './dims'
 import { graphError, type Node, type Value } from './graph'
 import {
-  add, cast, concat, div, equal, gemm, matmul, mul, neg, reciprocal, reduceMean, reduceSum, reshape, rotary, scale, slice, sqrt, sub, transpose, where,
+  add, cast, concat, dequantize, div, equal, gemm, matmul, matrixOf, mul, neg, reciprocal, reduceMean, reduceSum, reshape, rotary, scale, slice, sqrt, sub, transpose, where,
 } from './ops'
 
 export type Rule = (node: Node, upstream: readonly (Value | null)[], needed: readonly boolean[]) => (Value | null)[]
@@ -63,6 +63,9 @@ const gemmRule: Rule = (node, [g], [needA, needB, needC]) => {
   const db = tb ? () => gemm(dy, a, { transA: true, transB: ta, alpha }) : () => gemm(a, dy, { transA: !ta, alpha })
   return [needA ? da() : null, needB ? db() : null, c && needC ? sumTo(dy, c.shape) : null]
 }
+
+/** y = x Wᵀ over a frozen matrix of codes: dx = dy · W, W dequantised from the same bytes. */
+const matmulNBitsRule: Rule = (node, [g]) => [gemm(g as Value, dequantize(matrixOf(input(node, 1)))), null, null]
 
 /** dx = y · (dy − Σ y·dy). */
 const softmaxRule = unary((g, _x, y) => {
@@ -197,6 +200,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   ReduceMax: () => [null, null],
   MatMul: matmulRule,
   Gemm: gemmRule,
+  MatMulNBits: matmulNBitsRule,
   Softmax: softmaxRule,
   RMSNormalization: rmsNormRule,
   RotaryEmbedding: rotaryRule,

@@ -1,33 +1,43 @@
 /** One decoder layer as graph code: the same formulas for training (whole sequences) and for decoding (over a cache). */
 
-import { loraScale, type LoraConfig, type LoraTarget } from '../core/config'
+import { loraScale, type LoraConfig, type LoraTarget, type Precision } from '../core/config'
 import { type Dim, product } from '../graph/dims'
 import type { Graph, Value } from '../graph/graph'
 import { add, gemm, groupQueryAttention, matmul, mul, reshape, rmsNorm, rotary, scale, silu, softmax, transpose } from '../graph/ops'
 import type { ModelConfig } from './config'
-import { blockParameters, loraParameters, modulePath } from './parameters'
+import { type LinearWeight, matrixInput, multiply } from './linear-weight'
+import { blockParameters, isMatrix, loraParameters, matrixName, modulePath } from './parameters'
 
-/** Looks up a layer's tensor by its name inside the block; null where the model or the LoRA has none. */
-export type BlockWeights = (name: string) => Value | null
+/** A layer's tensors by their names inside the block. */
+export interface BlockWeights {
+  /** A vector or a LoRA tensor; null where the model or the LoRA has none. */
+  tensor(name: string): Value | null
+  /** The frozen matrix of a linear layer. */
+  matrix(target: LoraTarget): LinearWeight
+}
 
-/** Declares a layer's tensors as graph inputs; names are prefixed. Frozen tensors may come from `bake` as constants. */
+/** Declares a layer's tensors as graph inputs; names are prefixed. Frozen float32 tensors may come from `bake` as constants. */
 export function declareBlock(
   g: Graph,
-  config: ModelConfig,
-  lora: LoraConfig | null,
+  { config, lora, precision }: { config: ModelConfig; lora: LoraConfig | null; precision: Precision },
   prefix = '',
   bake?: (name: string, dims: number[]) => Value,
 ): BlockWeights {
   const values = new Map<string, Value>()
+  const matrices = new Map<string, LinearWeight>()
   for (const { name, dims } of blockParameters(config)) {
-    values.set(name, bake ? bake(name, dims) : g.input(prefix + name, 'float32', dims))
+    if (bake) values.set(name, bake(name, dims))
+    else if (isMatrix(name)) matrices.set(name, matrixInput(g, prefix + name, dims as [number, number], precision))
+    else values.set(name, g.input(prefix + name, 'float32', dims))
   }
   if (lora) for (const { name, dims } of loraParameters(config, lora)) values.set(name, g.input(prefix + name, 'float32', dims))
-  return (name) => values.get(name) ?? null
+  return {
+    tensor: (name) => values.get(name) ?? null,
+    matrix: (target) => required(matrices.get(matrixName(target)) ?? values.get(matrixName(target)), matrixName(target)),
+  }
 }
 
-function required(weights: BlockWeights, name: string): Value {
-  const value = weights(name)
+function required<T>(value: T | null | undefined, name: string): T {
   if (!value) throw new Error(`The block has no tensor ${name}.`)
   return value
 }
@@ -35,10 +45,10 @@ function required(weights: BlockWeights, name: string): Value {
 /** W x + b + s·B(A x) + residual for rows x [rows, in] → [rows, out]. PEFT's formula, dropout 0. */
 function linear(x: Value, target: LoraTarget, weights: BlockWeights, lora: LoraConfig | null, residual?: Value): Value {
   const path = modulePath(target)
-  const bias = weights(`${path}.bias`)
-  let y = gemm(x, required(weights, `${path}.weight`), { transB: true, c: residual ?? bias ?? undefined })
+  const bias = weights.tensor(`${path}.bias`)
+  let y = multiply(x, weights.matrix(target), residual ?? bias ?? undefined)
   if (residual && bias) y = add(y, bias)
-  const [a, b] = [weights(`${path}.lora_A`), weights(`${path}.lora_B`)]
+  const [a, b] = [weights.tensor(`${path}.lora_A`), weights.tensor(`${path}.lora_B`)]
   if (!lora || !a || !b) return y
   return gemm(gemm(x, a, { transB: true }), b, { transB: true, alpha: loraScale(lora), c: y })
 }
@@ -54,12 +64,12 @@ type Attend = (q: Value, k: Value, v: Value) => Value
 
 /** The layer around any attention: x [rows, hidden], attend([rows, heads·dim], [rows, kv·dim], [rows, kv·dim]) → [rows, heads·dim]. */
 export function blockWith(x: Value, config: ModelConfig, lora: LoraConfig | null, weights: BlockWeights, attend: Attend): Value {
-  const normed = rmsNorm(x, required(weights, 'input_layernorm.weight'), config.rms_norm_eps)
-  const q = headNorm(linear(normed, 'q_proj', weights, lora), config.num_attention_heads, config, weights('self_attn.q_norm.weight'))
-  const k = headNorm(linear(normed, 'k_proj', weights, lora), config.num_key_value_heads, config, weights('self_attn.k_norm.weight'))
+  const normed = rmsNorm(x, required(weights.tensor('input_layernorm.weight'), 'input_layernorm.weight'), config.rms_norm_eps)
+  const q = headNorm(linear(normed, 'q_proj', weights, lora), config.num_attention_heads, config, weights.tensor('self_attn.q_norm.weight'))
+  const k = headNorm(linear(normed, 'k_proj', weights, lora), config.num_key_value_heads, config, weights.tensor('self_attn.k_norm.weight'))
   const v = linear(normed, 'v_proj', weights, lora)
   const afterAttention = linear(attend(q, k, v), 'o_proj', weights, lora, x)
-  const normed2 = rmsNorm(afterAttention, required(weights, 'post_attention_layernorm.weight'), config.rms_norm_eps)
+  const normed2 = rmsNorm(afterAttention, required(weights.tensor('post_attention_layernorm.weight'), 'post_attention_layernorm.weight'), config.rms_norm_eps)
   const gated = mul(silu(linear(normed2, 'gate_proj', weights, lora)), linear(normed2, 'up_proj', weights, lora))
   return linear(gated, 'down_proj', weights, lora, afterAttention)
 }

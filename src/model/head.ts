@@ -7,6 +7,7 @@ import {
 } from '../graph/ops'
 import { gradients } from '../graph/gradients'
 import type { ModelConfig } from './config'
+import { type LinearWeight, multiply } from './linear-weight'
 
 /** How many of the likeliest tokens a sampled token carries. */
 export const TOP = 5
@@ -16,7 +17,7 @@ interface HeadInputs {
   x: Value
   norm: Value
   /** Output table [vocab, hidden]; the embedding when tied. */
-  table: Value
+  table: LinearWeight
   /** float32 scalar: 1 / temperature. */
   inverseTemperature: Value
 }
@@ -31,7 +32,7 @@ interface Distribution {
 
 function distribution({ x, norm, table, inverseTemperature }: HeadInputs, config: ModelConfig): Distribution {
   const hidden = rmsNorm(x, norm, config.rms_norm_eps)
-  const logits = mul(gemm(hidden, table, { transB: true }), inverseTemperature)
+  const logits = mul(multiply(hidden, table), inverseTemperature)
   // WebGPU's ReduceLogSumExp overflows from logits of about 100: the maximum is written out.
   const max = reduceMax(logits, [-1])
   return { hidden, logits, lse: add(log(reduceSum(exp(sub(logits, max)), [-1])), max) }
@@ -80,7 +81,7 @@ export interface HeadGradients {
  * unless the table's own gradient is wanted.
  */
 export function headBackward(
-  inputs: HeadInputs & { target: Value; lse: Value; entropy: Value; dLogprob: Value; dEntropy: Value },
+  inputs: Omit<HeadInputs, 'table'> & { table: Value; target: Value; lse: Value; entropy: Value; dLogprob: Value; dEntropy: Value },
   config: ModelConfig,
   full: boolean,
 ): HeadGradients {

@@ -16,6 +16,14 @@ export function modulePath(target: LoraTarget): string {
   return `${ATTENTION.includes(target) ? 'self_attn' : 'mlp'}.${target}`
 }
 
+/** Name of a linear layer's matrix inside a block, 'mlp.up_proj.weight'. */
+export const matrixName = (target: LoraTarget): string => `${modulePath(target)}.weight`
+
+/** Whether a base tensor is a matrix that may be quantised: a linear layer's, the embedding, the head. Block or safetensors names. */
+export function isMatrix(name: string): boolean {
+  return /(_proj|embed_tokens|lm_head)\.weight$/.test(name)
+}
+
 /** [out, in] of a linear layer, PyTorch's orientation. */
 export function linearDims(config: ModelConfig, target: LoraTarget): [number, number] {
   const { hidden_size: hidden, intermediate_size: ffn } = config

@@ -1,12 +1,14 @@
 /** Makes an engine: reads config and weights, chooses the device, uploads, and joins sampler and trainer. */
 
-import type { Backend, LoraConfig } from '../core/config'
+import type { Backend, LoraConfig, Precision } from '../core/config'
 import type { Adapter, Engine, EngineInfo, NamedTensor, OptimizerParams, SequenceScores, TrainSequence } from '../core/engine'
+import { PlaygroundError } from '../core/errors'
 import type { WeightSource } from '../core/weights'
 import { type ModelConfig, parseModelConfig } from '../model/config'
 import { countParameters } from '../model/parameters'
 import type { ArtifactSpec } from '../artifacts/spec'
 import type { Device } from './device'
+import { HEAD_LIMITS, type HeadLimits } from './head'
 import { type LoadedModel, RopeTables } from './model'
 import { loadOrt } from './ort'
 import { freshLora, layoutOf, Parameters } from './parameters'
@@ -15,7 +17,7 @@ import { Sessions } from './sessions'
 import { EngineTrainer } from './trainer'
 import { WasmDevice } from './wasm-device'
 import { WebGpuDevice } from './webgpu-device'
-import { frozenWeights, type HostWeights, readWeights, uploadWeights } from './weights'
+import { type DeviceWeights, frozenWeights, loadWeights, readBack } from './weights'
 
 export interface EngineOptions {
   source: WeightSource
@@ -33,6 +35,10 @@ export interface EngineOptions {
   seed?: number
   /** Most tokens in a training micro-batch; results do not depend on it. */
   microBatchTokens?: number
+  /** Of the base's matrices; float32 unless given. */
+  precision?: Precision
+  /** Most of the head that exists at once; results do not depend on it. */
+  headLimits?: HeadLimits
   /** GPU adapter's name, for people. */
   adapterName?: string
 }
@@ -41,16 +47,21 @@ export interface EngineOptions {
 export async function createEngine(options: EngineOptions): Promise<EngineInstance> {
   const { source, lora, backend, threads } = options
   const config = parseModelConfig(await source.config())
-  const spec: ArtifactSpec = { config, lora, precision: 'float32' }
-  const host = await readWeights(source, config)
+  const precision = options.precision ?? 'float32'
+  if (!lora && precision !== 'float32') {
+    throw new PlaygroundError('config', `Full-parameter training cannot have precision ${precision}.`, 'Choose float32, or train a LoRA.')
+  }
+  const spec: ArtifactSpec = { config, lora, precision }
   const ort = await loadOrt(backend, threads)
   const device: Device = backend === 'webgpu' ? new WebGpuDevice(ort, options.adapterName ?? 'GPU') : new WasmDevice(ort, threads)
-  // Baked weights must not change: only a frozen base on WASM has them.
-  const sessions = new Sessions(device, spec, backend === 'wasm' && lora ? frozenWeights(host, config) : undefined)
+  const sessions = new Sessions(device, spec)
   try {
     // The first session makes the GPU device that all tensors need.
     await sessions.get('adamw')
-    return assemble(options, config, spec, host, device, sessions, ort.env.versions.web ?? ort.env.versions.common)
+    const weights = await loadWeights(source, config, precision, device)
+    // Baked weights must not change: only a frozen base on WASM has them.
+    if (backend === 'wasm' && lora) sessions.frozen = frozenWeights(weights, config, precision)
+    return await assemble(options, config, spec, weights, device, sessions, ort.env.versions.web ?? ort.env.versions.common)
   } catch (error) {
     await device.dispose()
     await sessions.release()
@@ -58,19 +69,18 @@ export async function createEngine(options: EngineOptions): Promise<EngineInstan
   }
 }
 
-function assemble(
-  { lora, backend, threads, slots, modelName, seed, contextLength: asked, microBatchTokens }: EngineOptions,
+async function assemble(
+  { lora, backend, threads, slots, modelName, seed, contextLength: asked, microBatchTokens, headLimits }: EngineOptions,
   config: ModelConfig,
   spec: ArtifactSpec,
-  host: HostWeights,
+  weights: DeviceWeights,
   device: Device,
   sessions: Sessions,
   ortVersion: string,
-): EngineInstance {
-  const weights = uploadWeights(device, host, config)
+): Promise<EngineInstance> {
   const layout = layoutOf(spec)
   const initial = lora ? freshLora(layout, seed ?? 0) : new Float32Array(layout.reduce((n, e) => n + e.size, 0))
-  if (!lora) for (const { name, offset } of layout) initial.set(host.get(name) as Float32Array, offset)
+  if (!lora) (await readBack(weights, layout.map(({ name }) => name), device)).forEach((values, i) => initial.set(values, layout[i]?.offset))
   const contextLength = Math.min(asked, config.max_position_embeddings)
   const model: LoadedModel = {
     device,
@@ -80,6 +90,7 @@ function assemble(
     parameters: new Parameters(device, spec, lora, weights, initial),
     rope: new RopeTables(device, config),
     contextLength,
+    headLimits: headLimits ?? HEAD_LIMITS,
   }
   const info: EngineInfo = {
     backend,
@@ -124,6 +135,8 @@ export class EngineInstance extends EngineTrainer implements Engine {
   copy: Engine['copy'] = (from, to) => this.queued(() => this.sampler.copy(from, to))
   decode: Engine['decode'] = (tokens) => this.queued(() => this.sampler.decode(tokens))
   sample: Engine['sample'] = (requests, params) => this.queued(() => this.sampler.sample(requests, params))
+
+  useAdapter: Engine['useAdapter'] = (adapter) => this.queued(() => this.sampler.useAdapter(adapter))
 
   override score(batch: readonly TrainSequence[], options: { temperature: number; adapter?: Adapter }): Promise<SequenceScores[]> {
     return this.queued(() => super.score(batch, options))

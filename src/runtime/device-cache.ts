@@ -10,6 +10,7 @@ interface LayerCache {
 }
 
 export class DeviceCache implements KvCache {
+  adapter: readonly DeviceTensor[] | undefined = undefined
   /**
    * From 32 new tokens on onnxruntime 1.30 takes another attention kernel on WebGPU, which is wrong on adapters with small
    * subgroups (SwiftShader: log-probs off by 0.06).
@@ -44,7 +45,7 @@ export class DeviceCache implements KvCache {
     const total = before + n
     const { inPlace, past } = bind(this.single)
     const index = { last_index: device.host(Int32Array.of(total - 1), [1]), total: device.host(Int32Array.of(total), [1]) }
-    const out = await device.run(await sessions.get('prefill'), { x, ...past, ...decodeInputs(this.model), ...index }, inPlace)
+    const out = await device.run(await sessions.get('prefill'), { x, ...past, ...decodeInputs(this.model, this.adapter), ...index }, inPlace)
     device.copy(this.rowCopies(slot, 'in'))
     return out.y as DeviceTensor
   }
@@ -56,7 +57,7 @@ export class DeviceCache implements KvCache {
     const lastIndex = Int32Array.from(lengths, (n) => Math.min(n, contextLength - 1))
     const { inPlace, past } = bind(this.cache)
     const index = { last_index: device.host(lastIndex, [this.slots]), total: device.host(Int32Array.of(Math.max(...lastIndex) + 1), [1]) }
-    const out = await device.run(await sessions.get('decode'), { x, ...past, ...decodeInputs(this.model), ...index }, inPlace)
+    const out = await device.run(await sessions.get('decode'), { x, ...past, ...decodeInputs(this.model, this.adapter), ...index }, inPlace)
     return out.y as DeviceTensor
   }
 

@@ -41,12 +41,16 @@ export interface Device {
   /** Copies to device memory; the caller frees it. */
   upload(data: Float32Array, dims: readonly number[]): DeviceTensor
   zeros(dims: readonly number[]): DeviceTensor
+  /** `bytes` zero bytes as uint8. */
+  zeroBytes(dims: readonly number[]): DeviceTensor
+  /** The same memory read as another type and shape; it is freed with `tensor`, never by itself. */
+  view(tensor: DeviceTensor, dtype: 'uint8' | 'uint4', dims: readonly number[]): DeviceTensor
   /** An input for one run; nothing to free. */
   host(data: Float32Array | BigInt64Array | Int32Array, dims: readonly number[]): DeviceTensor
   /** Copies float32 elements between device tensors, in order. */
   copy(copies: readonly Copy[]): void
-  /** Overwrites elements from the host. */
-  write(to: DeviceTensor, offset: number, data: Float32Array): void
+  /** Overwrites elements from the host; the offset counts elements of `data`. Whole words of 4 bytes. */
+  write(to: DeviceTensor, offset: number, data: Float32Array | Uint8Array): void
   read(tensor: DeviceTensor): Promise<Float32Array>
   free(...tensors: (DeviceTensor | null | undefined)[]): void
   /**
@@ -72,6 +76,12 @@ export function hostFloats(tensor: DeviceTensor | undefined): Float32Array {
 export function hostIntegers(tensor: DeviceTensor | undefined): BigInt64Array {
   if (!tensor) throw new Error('An output that the engine needs was not computed.')
   return tensor.tensor.data as BigInt64Array
+}
+
+/** Bytes that a tensor of ours takes. */
+export function bytesOf({ dims, tensor }: DeviceTensor): number {
+  const size = tensor.type === 'uint8' ? 1 : tensor.type === 'uint4' ? 0.5 : tensor.type === 'int64' ? 8 : 4
+  return count(dims) * size
 }
 
 export function count(dims: readonly number[]): number {

@@ -1,23 +1,10 @@
 /** The training forward pass of one micro-batch: keeps each layer's input, scores the trained rows. */
 
 import type { ArtifactName } from '../artifacts/spec'
-import { type DeviceTensor, hostFloats, hostIntegers } from './device'
-import { integers, type LoadedModel, scalar, type Scope } from './model'
+import type { DeviceTensor } from './device'
+import { type HeadChunk, scoreRows } from './head'
+import type { LoadedModel, Scope } from './model'
 import { type HeadRow, type MicroBatch, microBatchArrays } from './packing'
-
-/** Largest [rows × vocab] array that the head makes at once, in elements. */
-const HEAD_ELEMENTS = 4_000_000
-
-export interface HeadChunk {
-  rows: HeadRow[]
-  /** Row of x for each head row, target id. */
-  at: DeviceTensor
-  target: DeviceTensor
-  logprob: Float32Array
-  entropy: Float32Array
-  lse: Float32Array
-  argmax: BigInt64Array
-}
 
 export interface ForwardPass {
   micro: MicroBatch
@@ -51,7 +38,7 @@ export async function forward(
     bias: scope.keep(device.upload(arrays.bias, [batch, 1, tokens, tokens])),
     ...model.rope.atLeast(Math.max(tokens, model.contextLength)),
   }
-  const embedded = await device.run(await sessions.get('embed'), { table: weights.table, ids })
+  const embedded = await device.run(await sessions.get('embed'), { ...weights.table, ids })
   const states = [scope.keep(embedded.x as DeviceTensor)]
   const block = await sessions.get(`block_forward_${batch}` as ArtifactName)
   for (let layer = 0; layer < spec.config.num_hidden_layers; layer++) {
@@ -59,31 +46,6 @@ export async function forward(
     states.push(scope.keep((await device.run(block, inputs)).y as DeviceTensor))
   }
 
-  const rows = headRows(micro)
-  const perChunk = Math.max(1, Math.floor(HEAD_ELEMENTS / spec.config.vocab_size))
-  const chunks: HeadChunk[] = []
-  for (let start = 0; start < rows.length; start += perChunk) {
-    const part = rows.slice(start, start + perChunk)
-    const at = integers(device, part.map((row) => row.at))
-    const target = integers(device, part.map((row) => row.target))
-    const out = await device.run(await sessions.get('head_forward'), {
-      x: states[states.length - 1] as DeviceTensor,
-      rows: at,
-      norm: weights.norm,
-      table: weights.head,
-      inverse_temperature: scalar(device, 1 / temperature),
-      target,
-    })
-    device.free(...Object.values(out))
-    chunks.push({
-      rows: part,
-      at,
-      target,
-      logprob: hostFloats(out.logprob),
-      entropy: hostFloats(out.entropy),
-      lse: hostFloats(out.lse),
-      argmax: hostIntegers(out.argmax),
-    })
-  }
+  const chunks = await scoreRows(model, states[states.length - 1] as DeviceTensor, headRows(micro), temperature)
   return { micro, ids, shared, states, chunks }
 }

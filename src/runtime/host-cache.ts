@@ -16,6 +16,7 @@ interface LayerCache {
 }
 
 export class HostCache implements KvCache {
+  adapter: readonly DeviceTensor[] | undefined = undefined
   readonly longestPrefill = Infinity
   private capacity = CAPACITY_STEP
   private layers: LayerCache[]
@@ -64,7 +65,7 @@ export class HostCache implements KvCache {
       past_bias: device.host(pastBias([before], capacity), [1, 1, 1, capacity]),
       new_bias: device.host(newBias, [1, 1, n, n]),
       ...this.pastInputs(past, 1, capacity),
-      ...decodeInputs(this.model),
+      ...decodeInputs(this.model, this.adapter),
     })
     this.append(out, 0, slot, before, n)
     return this.hiddenOf(out)
@@ -77,7 +78,7 @@ export class HostCache implements KvCache {
       positions: device.host(BigInt64Array.from(lengths, (n) => BigInt(Math.min(n, this.model.contextLength - 1))), [this.slots, 1]),
       past_bias: device.host(pastBias(lengths, this.capacity), [this.slots, 1, 1, this.capacity]),
       ...this.pastInputs(this.layers, this.slots, this.capacity),
-      ...decodeInputs(this.model),
+      ...decodeInputs(this.model, this.adapter),
     })
     for (const slot of slots) this.append(out, slot, slot, lengths[slot] as number, 1)
     return this.hiddenOf(out)

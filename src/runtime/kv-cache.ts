@@ -4,6 +4,8 @@ import type { DeviceTensor } from './device'
 import type { LoadedModel } from './model'
 
 export interface KvCache {
+  /** LoRA tensors that runs use; undefined means the trained ones. */
+  adapter: readonly DeviceTensor[] | undefined
   /** Most tokens that one prefill takes. */
   readonly longestPrefill: number
   /** Makes room for `tokens` tokens in every slot. */
@@ -19,10 +21,10 @@ export interface KvCache {
 }
 
 /** Weights and rotary tables of the decode graphs; a session leaves out what is baked into it. */
-export function decodeInputs({ weights, parameters, rope, spec, contextLength }: LoadedModel): Record<string, DeviceTensor> {
+export function decodeInputs({ weights, parameters, rope, spec, contextLength }: LoadedModel, adapter: readonly DeviceTensor[] | undefined): Record<string, DeviceTensor> {
   const out: Record<string, DeviceTensor> = { ...rope.atLeast(contextLength) }
   for (let layer = 0; layer < spec.config.num_hidden_layers; layer++) {
-    for (const [name, tensor] of Object.entries({ ...weights.blocks[layer], ...parameters.layerInputs(layer) })) out[`layers.${layer}.${name}`] = tensor
+    for (const [name, tensor] of Object.entries({ ...weights.blocks[layer], ...parameters.layerInputs(layer, adapter) })) out[`layers.${layer}.${name}`] = tensor
   }
   return out
 }

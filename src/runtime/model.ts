@@ -2,6 +2,7 @@
 
 import type { ArtifactSpec } from '../artifacts/spec'
 import type { Device, DeviceTensor } from './device'
+import type { HeadLimits } from './head'
 import type { Parameters } from './parameters'
 import type { ModelConfig } from '../model/config'
 import type { Sessions } from './sessions'
@@ -16,6 +17,7 @@ export interface LoadedModel {
   rope: RopeTables
   /** Tokens that the rotary tables and the KV cache reach. */
   contextLength: number
+  headLimits: HeadLimits
 }
 
 /** Rotary tables [rows, head_dim / 2] on the device, made again when a packed row is longer than them. */

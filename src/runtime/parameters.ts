@@ -66,6 +66,7 @@ export class Parameters {
   readonly sum: Cell
   readonly part: DeviceTensor
   private readonly tensors: DeviceTensor[]
+  private noAdapter: readonly DeviceTensor[] | null = null
 
   constructor(
     private readonly device: Device,
@@ -100,11 +101,22 @@ export class Parameters {
     return Object.fromEntries(this.layout.flatMap((entry, i) => (entry.layer === layer ? [[entry.key, tensors[i] as DeviceTensor]] : [])))
   }
 
-  /** A frozen copy of the single tensors, or zeros (no adapter at all). The caller frees it. */
-  snapshot(kind: 'copy' | 'zero'): DeviceTensor[] {
+  /** A frozen copy of the single tensors. The caller frees it. */
+  copyTensors(): DeviceTensor[] {
     const out = this.layout.map(({ dims }) => this.device.zeros(dims))
-    if (kind === 'copy') this.device.copy(this.layout.map((entry, i) => this.into(entry, this.flat.value, out[i] as DeviceTensor)))
+    this.device.copy(this.layout.map((entry, i) => this.into(entry, this.flat.value, out[i] as DeviceTensor)))
     return out
+  }
+
+  /** No adapter at all: zeros, one tensor for each shape, made once. */
+  zeroTensors(): readonly DeviceTensor[] {
+    const byShape = new Map<string, DeviceTensor>()
+    this.noAdapter ??= this.layout.map(({ dims }) => {
+      const zero = byShape.get(dims.join()) ?? this.device.zeros(dims)
+      byShape.set(dims.join(), zero)
+      return zero
+    })
+    return this.noAdapter
   }
 
   /** Where a gradient goes in the part vector. */

@@ -188,6 +188,25 @@ describe('one engine', () => {
       expect(differ(await engine.sample([{ slot: 2, uniform: 0.4 }], plain), fresh)).toBeLessThan(1e-6)
     })
 
+    it('without the adapter is the base model, and with it again as before', async () => {
+      const [ids, uniform] = [[3, 9, 27], 0.4]
+      const draw = async (): Promise<SampledToken> => {
+        engine.reset(0)
+        await engine.prefill(0, ids)
+        return (await engine.sample([{ slot: 0, uniform }], plain))[0] as SampledToken
+      }
+      const trained = await draw()
+      await engine.prefill(1, ids)
+      await engine.useAdapter('off')
+      expect(engine.length(1)).toBe(0)
+      const base = await draw()
+      const [scores] = await engine.score([{ ids: [...ids, base.id], mask: [0, 0, 0, 1] }], { temperature: 1, adapter: 'off' })
+      expect(base.logprob).toBeCloseTo(scores?.logprobs[3] as number, 4)
+      expect(base.entropy).not.toBeCloseTo(trained.entropy, 4)
+      await engine.useAdapter('current')
+      expect(await draw()).toEqual(trained)
+    })
+
     it('copied over others takes nothing with it, and goes its own way', async () => {
       await engine.prefill(0, ids.slice(0, 9))
       await engine.prefill(3, ids.slice(50, 70))

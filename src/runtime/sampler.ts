@@ -43,6 +43,14 @@ export class EngineSampler implements Sampler {
     this.cache.clear()
   }
 
+  useAdapter(adapter: 'current' | 'off'): Promise<void> {
+    const tensors = adapter === 'off' && this.model.spec.lora ? this.model.parameters.zeroTensors() : undefined
+    if (tensors === this.cache.adapter) return Promise.resolve()
+    this.cache.adapter = tensors
+    this.clear()
+    return Promise.resolve()
+  }
+
   async prefill(slot: number, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) throw new PlaygroundError('engine', 'Prefill was asked for no tokens.')
     this.reserve(this.length(slot) + ids.length)
@@ -97,7 +105,7 @@ export class EngineSampler implements Sampler {
     const out = await device.run(await sessions.get(filtered ? 'head_sample_filtered' : 'head_sample'), {
       x: this.hidden,
       norm: weights.norm,
-      table: weights.head,
+      ...weights.head,
       inverse_temperature: scalar(device, greedy ? 1 : 1 / params.temperature),
       uniform: device.host(uniform, [this.slots]),
       top_k: scalar(device, params.top_k > 0 ? params.top_k : spec.config.vocab_size),
@@ -123,7 +131,7 @@ export class EngineSampler implements Sampler {
 
   private async embed(ids: readonly number[]): Promise<DeviceTensor> {
     const { device, sessions, weights } = this.model
-    const out = await device.run(await sessions.get('embed'), { table: weights.table, ids: integers(device, ids) })
+    const out = await device.run(await sessions.get('embed'), { ...weights.table, ids: integers(device, ids) })
     return out.x as DeviceTensor
   }
 

@@ -20,7 +20,7 @@ function fakeDevice() {
       state.released++
     },
   }
-  return { state, sessions: new Sessions(device as unknown as Device, spec, undefined) }
+  return { state, sessions: new Sessions(device as unknown as Device, spec) }
 }
 
 describe('sessions', () => {

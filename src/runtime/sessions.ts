@@ -6,22 +6,22 @@ import { toOnnx } from '../graph/onnx'
 import type { Device, DeviceSession } from './device'
 
 /** Results of these are read at once; all other outputs stay on the device. */
-const ON_HOST: readonly ArtifactName[] = ['head_sample', 'head_sample_filtered', 'head_forward', 'grad_norm']
+const ON_HOST: readonly ArtifactName[] = ['head_sample', 'head_sample_filtered', 'head_forward', 'head_forward_part', 'grad_norm']
 
 export class Sessions {
+  /** Weights to bake into the sampling graphs; null passes them as inputs. Set before the first of those is made. */
+  frozen: FrozenWeights | null = null
   private readonly made = new Map<ArtifactName, Promise<DeviceSession>>()
 
   constructor(
     private readonly device: Device,
     private readonly spec: ArtifactSpec,
-    /** Weights to bake into the sampling graphs; undefined passes them as inputs. */
-    private readonly frozen: FrozenWeights | undefined,
   ) {}
 
   get(name: ArtifactName): Promise<DeviceSession> {
     let session = this.made.get(name)
     if (!session) {
-      const bytes = toOnnx(buildArtifact(this.spec, name, this.frozen))
+      const bytes = toOnnx(buildArtifact(this.spec, name, this.frozen ?? undefined))
       session = this.device.createSession(bytes, ON_HOST.includes(name))
       this.made.set(name, session)
       // The next call tries again.

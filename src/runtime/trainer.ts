@@ -15,7 +15,6 @@ export class EngineTrainer implements Trainer {
   version = 0
   private optimizerSteps = 0
   private reference: DeviceTensor[] | null = null
-  private zero: DeviceTensor[] | null = null
 
   constructor(
     private readonly model: LoadedModel,
@@ -112,7 +111,7 @@ export class EngineTrainer implements Trainer {
 
   freezeReference(): void {
     this.model.device.free(...(this.reference ?? []))
-    this.reference = this.model.parameters.snapshot('copy')
+    this.reference = this.model.parameters.copyTensors()
   }
 
   exportParameters(): Promise<NamedTensor[]> {
@@ -137,10 +136,10 @@ export class EngineTrainer implements Trainer {
     this.version = 0
   }
 
-  private adapterTensors(adapter: Adapter): DeviceTensor[] | undefined {
+  private adapterTensors(adapter: Adapter): readonly DeviceTensor[] | undefined {
     if (adapter === 'current') return undefined
     if (!this.model.spec.lora) throw new PlaygroundError('engine', `There is no adapter '${adapter}' in full-parameter training.`, 'Train a LoRA to use a reference policy.')
-    if (adapter === 'off') return (this.zero ??= this.model.parameters.snapshot('zero'))
+    if (adapter === 'off') return this.model.parameters.zeroTensors()
     if (!this.reference) throw new PlaygroundError('engine', 'The reference policy was asked for before it was frozen.', 'Press Reset.')
     return this.reference
   }
@@ -190,7 +189,7 @@ function fillScores(out: SequenceScores[] | Map<number, SequenceScores>, pass: F
       const scores = (out instanceof Map ? out.get(sequence) : out[sequence]) as SequenceScores
       scores.logprobs[token] = chunk.logprob[i] as number
       scores.entropies[token] = chunk.entropy[i] as number
-      scores.argmax[token] = Number(chunk.argmax[i])
+      scores.argmax[token] = chunk.argmax[i] as number
     })
   }
 }

@@ -1,7 +1,7 @@
 /** The device over onnxruntime's CPU provider in WebAssembly: a tensor is a typed array, a cell is swapped at each run. */
 
 import { PlaygroundError } from '../core/errors'
-import { type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor } from './device'
+import { bytesOf, type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor } from './device'
 import { exclusive, type OrtModule } from './ort'
 
 /** Translates what onnxruntime throws into a sentence for a person. */
@@ -48,6 +48,16 @@ export class WasmDevice implements Device {
     return this.host(data, dims)
   }
 
+  zeroBytes(dims: readonly number[]): DeviceTensor {
+    const data = new Uint8Array(count(dims))
+    this.allocatedBytes += data.byteLength
+    return { dims, tensor: new this.ort.Tensor('uint8', data, dims) }
+  }
+
+  view({ tensor }: DeviceTensor, dtype: 'uint8' | 'uint4', dims: readonly number[]): DeviceTensor {
+    return { dims, tensor: new this.ort.Tensor(dtype, tensor.data as Uint8Array, dims) }
+  }
+
   host(data: Float32Array | BigInt64Array | Int32Array, dims: readonly number[]): DeviceTensor {
     const type = data instanceof Float32Array ? 'float32' : data instanceof Int32Array ? 'int32' : 'int64'
     return { dims, tensor: new this.ort.Tensor(type, data as Float32Array, dims) }
@@ -60,8 +70,8 @@ export class WasmDevice implements Device {
     }
   }
 
-  write(to: DeviceTensor, offset: number, data: Float32Array): void {
-    ;(to.tensor.data as Float32Array).set(data, offset)
+  write(to: DeviceTensor, offset: number, data: Float32Array | Uint8Array): void {
+    ;(to.tensor.data as Float32Array | Uint8Array).set(data, offset)
   }
 
   read(tensor: DeviceTensor): Promise<Float32Array> {
@@ -70,7 +80,7 @@ export class WasmDevice implements Device {
 
   free(...tensors: (DeviceTensor | null | undefined)[]): void {
     // The garbage collector frees typed arrays; only the count is kept.
-    for (const tensor of tensors) if (tensor) this.allocatedBytes -= count(tensor.dims) * 4
+    for (const tensor of tensors) if (tensor) this.allocatedBytes -= bytesOf(tensor)
   }
 
   async run(
@@ -89,7 +99,7 @@ export class WasmDevice implements Device {
         const cell = inPlace[name]
         if (cell) cell.value = value
         else {
-          this.allocatedBytes += count(tensor.dims) * 4
+          this.allocatedBytes += bytesOf(value)
           out[name] = value
         }
       }

@@ -2,7 +2,7 @@
 
 import type { Tensor } from 'onnxruntime-web'
 import { PlaygroundError } from '../core/errors'
-import { type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor } from './device'
+import { bytesOf, type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor } from './device'
 import { exclusive, type OrtModule } from './ort'
 import { engineError } from './wasm-device'
 
@@ -55,12 +55,27 @@ export class WebGpuDevice implements Device {
   }
 
   zeros(dims: readonly number[]): DeviceTensor {
-    const size = Math.max(16, Math.ceil((count(dims) * 4) / 16) * 16)
+    return this.allocate('float32', dims, count(dims) * 4)
+  }
+
+  zeroBytes(dims: readonly number[]): DeviceTensor {
+    return this.allocate('uint8', dims, count(dims))
+  }
+
+  private allocate(dataType: 'float32' | 'uint8', dims: readonly number[], bytes: number): DeviceTensor {
+    const size = Math.max(16, Math.ceil(bytes / 16) * 16)
     const gpuBuffer = this.device.createBuffer({ size, usage: USAGE })
-    const tensor = this.ort.Tensor.fromGpuBuffer(gpuBuffer, { dataType: 'float32', dims: [...dims] }) as Tensor
+    const tensor = this.ort.Tensor.fromGpuBuffer(gpuBuffer, { dataType, dims: [...dims] }) as Tensor
     this.owned.set(tensor, gpuBuffer)
     this.allocatedBytes += size
     return { dims, tensor }
+  }
+
+  view({ tensor }: DeviceTensor, dtype: 'uint8' | 'uint4', dims: readonly number[]): DeviceTensor {
+    const gpuBuffer = this.owned.get(tensor)
+    if (!gpuBuffer) throw new Error('WebGpuDevice: only tensors of its own can be viewed.')
+    // onnxruntime takes uint4 here too; its declaration forgets it.
+    return { dims, tensor: this.ort.Tensor.fromGpuBuffer(gpuBuffer, { dataType: dtype as 'uint8', dims: [...dims] }) as Tensor }
   }
 
   host(data: Float32Array | BigInt64Array | Int32Array, dims: readonly number[]): DeviceTensor {
@@ -86,8 +101,8 @@ export class WebGpuDevice implements Device {
     between?.destroy()
   }
 
-  write(to: DeviceTensor, offset: number, data: Float32Array): void {
-    this.device.queue.writeBuffer(this.buffer(to), offset * 4, data)
+  write(to: DeviceTensor, offset: number, data: Float32Array | Uint8Array): void {
+    this.device.queue.writeBuffer(this.buffer(to), offset * data.BYTES_PER_ELEMENT, data)
   }
 
   async read(tensor: DeviceTensor): Promise<Float32Array> {
@@ -115,7 +130,7 @@ export class WebGpuDevice implements Device {
         own.destroy()
         this.owned.delete(item.tensor)
       } else {
-        this.allocatedBytes -= count(item.dims) * 4
+        this.allocatedBytes -= bytesOf(item)
         this.outputs.delete(item.tensor)
         item.tensor.dispose()
       }
@@ -135,7 +150,7 @@ export class WebGpuDevice implements Device {
       const tensor = results[name]
       if (!tensor || inPlace[name]) continue
       if (tensor.location === 'gpu-buffer') {
-        this.allocatedBytes += count(tensor.dims) * 4
+        this.allocatedBytes += bytesOf({ dims: tensor.dims, tensor })
         this.outputs.add(tensor)
       }
       out[name] = { dims: tensor.dims, tensor }

@@ -1,14 +1,15 @@
-/** Base weights on the device, and as host arrays while they are baked into sampling graphs. */
+/** Base weights on the device: read piece by piece, quantised on the way where the precision says so, never held as a whole. */
 
+import type { Precision } from '../core/config'
 import { PlaygroundError } from '../core/errors'
 import type { WeightSource } from '../core/weights'
 import type { FrozenWeights } from '../artifacts/build'
+import { type Bits, BLOCK, QUANTIZED_INPUTS, quantizedShapes } from '../graph/ops/quantized'
 import type { ModelConfig } from '../model/config'
-import { blockParameters, elements, layerTensor, outerParameters, type ParameterSpec } from '../model/parameters'
+import { bitsOf } from '../model/linear-weight'
+import { blockParameters, isMatrix, layerTensor, outerParameters, type ParameterSpec } from '../model/parameters'
+import { quantize } from '../model/quantize'
 import type { Device, DeviceTensor } from './device'
-
-/** Every base tensor by its safetensors name. */
-export type HostWeights = ReadonlyMap<string, Float32Array>
 
 /** Names and dims of all base tensors. */
 export function baseTensors(config: ModelConfig): ParameterSpec[] {
@@ -18,13 +19,61 @@ export function baseTensors(config: ModelConfig): ParameterSpec[] {
   return [...outerParameters(config), ...blocks.flat()]
 }
 
-/** Reads all tensors and checks their shapes. Throws PlaygroundError('model') naming the tensor that does not fit. */
-export async function readWeights(source: WeightSource, config: ModelConfig): Promise<HostWeights> {
-  const out = new Map<string, Float32Array>()
-  const shapes = await source.tensors()
+/** One base tensor on the device: its graph inputs by their suffixes ('' is the tensor itself, or the codes of a quantised matrix). */
+interface Stored {
+  main: DeviceTensor
+  scales: DeviceTensor | null
+  inputs: Record<string, DeviceTensor>
+}
+
+/** Base tensors on the device, as the graphs name them. */
+export interface DeviceWeights {
+  norm: DeviceTensor
+  /** Inputs of the embedding and of the head (the same ones when tied), named 'table' with the suffixes of a quantised matrix. */
+  table: Record<string, DeviceTensor>
+  head: Record<string, DeviceTensor>
+  /** One record a layer: 'self_attn.q_proj.weight' → tensor, and '.codes', '.scales' where it is quantised. */
+  blocks: Record<string, DeviceTensor>[]
+  /** float32 tensors by their safetensors names. */
+  byName: Map<string, DeviceTensor>
+  /** Bytes of all of them. */
+  bytes: number
+}
+
+/**
+ * Reads all tensors onto the device. Throws PlaygroundError('model') naming the tensor that is missing, has another shape, cannot be
+ * quantised or holds no finite numbers; what was uploaded is freed then.
+ */
+export async function loadWeights(source: WeightSource, config: ModelConfig, precision: Precision, device: Device): Promise<DeviceWeights> {
   const wanted = baseTensors(config)
+  await checkShapes(source, wanted, precision)
+  const bits = bitsOf(precision)
+  const before = device.allocatedBytes
+  const stored = new Map<string, Stored>()
+  try {
+    for (const { name, dims } of wanted) stored.set(name, allocate(device, dims, bits !== null && isMatrix(name) ? bits : null))
+    for await (const { name, offset, data } of source.pieces(wanted.map((tensor) => tensor.name))) {
+      const { main, scales } = stored.get(name) as Stored
+      if (bits === null || scales === null) {
+        device.write(main, offset, data)
+        continue
+      }
+      const rows = quantize(data, bits, name)
+      device.write(main, (offset * bits) / 8, rows.codes)
+      device.write(scales, offset / BLOCK, rows.scales)
+    }
+  } catch (error) {
+    for (const { main, scales } of stored.values()) device.free(main, scales)
+    throw error
+  }
+  return joinWeights(config, stored, device.allocatedBytes - before)
+}
+
+async function checkShapes(source: WeightSource, wanted: readonly ParameterSpec[], precision: Precision): Promise<void> {
+  const shapes = await source.tensors()
   for (const { name, dims } of wanted) {
     const found = shapes.get(name)
+    // A missing one is the source's to name.
     if (found && found.join() !== dims.join()) {
       throw new PlaygroundError(
         'model',
@@ -32,50 +81,61 @@ export async function readWeights(source: WeightSource, config: ModelConfig): Pr
         'The weights and config.json belong to different models.',
       )
     }
-    out.set(name, new Float32Array(elements(dims)))
-  }
-  for await (const { name, offset, data } of source.pieces(wanted.map(({ name }) => name))) out.get(name)?.set(data, offset)
-  return out
-}
-
-function named(weights: HostWeights, name: string): Float32Array {
-  const data = weights.get(name)
-  if (!data) throw new Error(`No base tensor ${name}.`)
-  return data
-}
-
-/** The same arrays as the sampling graphs' initializers. */
-export function frozenWeights(weights: HostWeights, config: ModelConfig): FrozenWeights {
-  const table = named(weights, 'model.embed_tokens.weight')
-  return {
-    block: (layer, name) => named(weights, layerTensor(layer, name)),
-    table,
-    norm: named(weights, 'model.norm.weight'),
-    head: config.tie_word_embeddings ? table : named(weights, 'lm_head.weight'),
+    const columns = dims[1] ?? 0
+    if (precision !== 'float32' && isMatrix(name) && columns % BLOCK !== 0) {
+      throw new PlaygroundError('model', `${name} has ${columns} columns, which are no whole blocks of ${BLOCK}: it cannot be kept as ${precision}.`, 'Choose precision float32.')
+    }
   }
 }
 
-/** Base tensors on the device, as the graphs name them. */
-export interface DeviceWeights {
-  table: DeviceTensor
-  norm: DeviceTensor
-  head: DeviceTensor
-  /** One record a layer: 'self_attn.q_proj.weight' → tensor. */
-  blocks: Record<string, DeviceTensor>[]
-  byName: Map<string, DeviceTensor>
+function allocate(device: Device, dims: readonly number[], bits: Bits | null): Stored {
+  if (bits === null) {
+    const main = device.zeros(dims)
+    return { main, scales: null, inputs: { '': main } }
+  }
+  const shapes = quantizedShapes(dims as [number, number], bits)
+  const main = device.zeroBytes(shapes.packed)
+  const scales = device.zeros(shapes.scales)
+  const inputs = {
+    [QUANTIZED_INPUTS.packed]: main,
+    [QUANTIZED_INPUTS.codes]: device.view(main, bits === 4 ? 'uint4' : 'uint8', shapes.codes),
+    [QUANTIZED_INPUTS.bytes]: device.view(main, 'uint8', shapes.bytes),
+    [QUANTIZED_INPUTS.scales]: scales,
+  }
+  return { main, scales, inputs }
 }
 
-export function uploadWeights(device: Device, weights: HostWeights, config: ModelConfig): DeviceWeights {
-  const byName = new Map(baseTensors(config).map(({ name, dims }) => [name, device.upload(named(weights, name), dims)]))
-  const get = (name: string): DeviceTensor => byName.get(name) as DeviceTensor
+function joinWeights(config: ModelConfig, stored: ReadonlyMap<string, Stored>, bytes: number): DeviceWeights {
+  const get = (name: string): Stored => stored.get(name) as Stored
+  const named = (name: string, { inputs }: Stored): [string, DeviceTensor][] => Object.entries(inputs).map(([suffix, tensor]) => [name + suffix, tensor])
   return {
-    byName,
-    table: get('model.embed_tokens.weight'),
-    norm: get('model.norm.weight'),
-    head: get(config.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight'),
+    norm: get('model.norm.weight').main,
+    table: Object.fromEntries(named('table', get('model.embed_tokens.weight'))),
+    head: Object.fromEntries(named('table', get(config.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight'))),
     blocks: Array.from({ length: config.num_hidden_layers }, (_, layer) =>
-      Object.fromEntries(blockParameters(config).map(({ name }) => [name, get(layerTensor(layer, name))])),
+      Object.fromEntries(blockParameters(config).flatMap(({ name }) => named(name, get(layerTensor(layer, name))))),
     ),
+    byName: new Map([...stored].flatMap(([name, { main, scales }]) => (scales ? [] : [[name, main]]))),
+    bytes,
+  }
+}
+
+/** Above this many bytes a WASM base is passed as inputs: each sampling graph that bakes it in holds a copy of its own. */
+const MOST_BAKED = 64e6
+
+/**
+ * The same values as the sampling graphs' initializers, where that pays: on WASM, which copies every input at every run. null for
+ * bases that are quantised or large, whose runs take far longer than the copying.
+ */
+export function frozenWeights({ byName, bytes }: DeviceWeights, config: ModelConfig, precision: Precision): FrozenWeights | null {
+  if (precision !== 'float32' || bytes > MOST_BAKED) return null
+  const host = (name: string): Float32Array => byName.get(name)?.tensor.data as Float32Array
+  const table = host('model.embed_tokens.weight')
+  return {
+    block: (layer, name) => host(layerTensor(layer, name)),
+    table,
+    norm: host('model.norm.weight'),
+    head: config.tie_word_embeddings ? table : host('lm_head.weight'),
   }
 }
 
@@ -92,4 +152,11 @@ export function ropeTables(config: ModelConfig, positions: number): { cos: Float
     }
   }
   return { cos, sin, dims: [positions, half] }
+}
+
+/** Every value of a float32 base in the flat order of `names`, read back from the device. */
+export async function readBack({ byName }: DeviceWeights, names: readonly string[], device: Device): Promise<Float32Array[]> {
+  const out: Float32Array[] = []
+  for (const name of names) out.push(await device.read(byName.get(name) as DeviceTensor))
+  return out
 }

@@ -46,7 +46,7 @@ export function where(condition: Value, a: Value, b: Value): Value {
   return a.graph.node('Where', [condition, a, b], [{ dtype: a.dtype, shape: broadcastOf('Where', condition, probe) }])[0] as Value
 }
 
-const CAST_CODE: Record<DType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 }
+const CAST_CODE: Record<DType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, uint4: 21 }
 
 /** Converts the element type. Gradients stop here. */
 export function cast(x: Value, dtype: DType): Value {

@@ -3,5 +3,6 @@
 export * from './elementwise'
 export * from './linear'
 export * from './nn'
+export * from './quantized'
 export * from './reduce'
 export * from './shape'

@@ -22,6 +22,8 @@ export class FakeSampler implements Sampler {
   private readonly held: number[][]
   /** A hash of each slot's tokens and of the pieces in which they came: other pieces are other bits in a real cache. */
   private readonly states: number[]
+  /** Which weights are used; a policy may look at it. */
+  adapter: 'current' | 'off' = 'current'
   private busy = false
 
   constructor(
@@ -83,6 +85,14 @@ export class FakeSampler implements Sampler {
         return { id, logprob: -uniformOf(this.states[slot] ?? 0, id) - uniform, entropy: 1, top: [{ id, prob: 0.5 }] }
       }),
     )
+  }
+
+  /** As the engine's: a switch empties all slots. */
+  async useAdapter(adapter: 'current' | 'off'): Promise<void> {
+    await this.delay()
+    if (adapter === this.adapter) return
+    this.adapter = adapter
+    for (let slot = 0; slot < this.slots; slot++) this.reset(slot)
   }
 
   private at(slot: number): number[] {

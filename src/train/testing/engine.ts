@@ -87,6 +87,10 @@ export class ReplyEngine implements Engine {
     this.held[slot] = []
   }
 
+  useAdapter(): Promise<void> {
+    return Promise.resolve()
+  }
+
   async prefill(slot: number, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) throw new RangeError('prefill needs at least one token')
     if (this.length(slot) + ids.length > this.contextLength) throw new PlaygroundError('engine', `Slot ${slot} is full.`)
