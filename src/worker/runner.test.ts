@@ -299,6 +299,51 @@ describe('evaluation', () => {
   })
 })
 
+describe('chat', () => {
+  const options = { fresh: true, adapter: 'off', enable_thinking: false, tools: true, temperature: 1, max_new_tokens: 50 } as const
+  const ask = (requestId: number): Command => ({ type: 'chat', requestId, text: 'Hello', options })
+  const ended = (m: Message) => m.type === 'chat-ended'
+  const reasonOf = (m: Message) => (m.type === 'chat-ended' ? m.reason : null)
+
+  it('answers when ready and between steps, and the run goes on as if nobody had spoken', async () => {
+    const silent = open()
+    await silent.configure()
+    await silent.untilState('finished', { type: 'train' })
+
+    const page = open()
+    await page.configure()
+    expect(await page.until(ended, ask(1))).toMatchObject({ requestId: 1, reason: 'end-of-turn' })
+    await page.untilState('paused', { type: 'step' })
+    expect(await page.until(ended, ask(2))).toMatchObject({ requestId: 2, reason: 'end-of-turn' })
+    await page.untilState('finished', { type: 'train' })
+    expect(await page.until(ended, ask(3))).toMatchObject({ requestId: 3, reason: 'end-of-turn' })
+    expect(numbers(page)).toEqual(numbers(silent))
+  })
+
+  it('is refused with a sentence without a model, while a step is trained and in its middle', async () => {
+    const page = open()
+    expect(await page.until(ended, ask(1))).toMatchObject({ reason: 'failed', error: expect.stringContaining('no model') as string })
+    await page.configure()
+    await page.until(isTokens, { type: 'train' })
+    expect(await page.until(ended, ask(2))).toMatchObject({ reason: 'failed', error: expect.stringContaining('Press Pause first') as string })
+    await page.untilState('paused', { type: 'pause' })
+    expect(await page.until(ended, ask(3))).toMatchObject({ reason: 'failed', error: expect.stringContaining('finish the step first') as string })
+    await page.untilState('finished', { type: 'train' })
+  })
+
+  it('stops at once on chat-stop, and makes way for what needs the engine', async () => {
+    const page = open()
+    await page.configure()
+    page.runner.handle(ask(1))
+    expect(reasonOf(await page.until(ended, { type: 'chat-stop' }))).toBe('stopped')
+    expect(reasonOf(await page.until(ended, ask(2)))).toBe('end-of-turn')
+    page.runner.handle(ask(3))
+    const last = page.until(ended)
+    expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 2 })
+    expect(reasonOf(await last)).toBe('stopped')
+  })
+})
+
 describe('a failure in a step', () => {
   it('that is no loss of the device leaves the run in place', async () => {
     const page = open()

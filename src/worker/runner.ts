@@ -7,6 +7,7 @@ import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import { evaluate } from '../train/evaluate'
 import { GrpoTrainer } from '../train/grpo'
 import { shouldStop } from '../train/stop'
+import { ChatSession } from './chat'
 import { Gate } from './gate'
 import type { Command, EvaluationResult, Message } from './protocol'
 import type { RunSetup, SetupKeeper } from './setup'
@@ -21,7 +22,11 @@ interface LastGood {
 interface Run extends RunSetup {
   config: RunConfig
   trainer: GrpoTrainer
+  talk: ChatSession
 }
+
+/** What needs the engine for itself: it does not wait until a chat has been said to its end. */
+const ENDS_CHAT: readonly Command['type'][] = ['configure', 'reset', 'train', 'step', 'evaluate']
 
 /** Gives the engine a fresh adapter; false when the engine died while nothing ran. */
 function isReset({ engine }: RunSetup, { grpo }: RunConfig): boolean {
@@ -40,6 +45,7 @@ export class Runner {
   /** The loop that is training, until it ends. */
   private loop: Promise<void> | null = null
   private stop: AbortController | null = null
+  private chatStop = new AbortController()
   private oneStep = false
   private paused = false
   private readonly gate = new Gate(() => this.tell({ state: 'paused', step: this.run?.trainer.stepNumber ?? 0 }))
@@ -55,6 +61,7 @@ export class Runner {
 
   /** Takes a command; never throws: failures become messages. */
   handle(command: Command): void {
+    if (ENDS_CHAT.includes(command.type)) this.chatStop.abort()
     switch (command.type) {
       case 'configure':
         this.latest = command
@@ -77,8 +84,15 @@ export class Runner {
         return this.pause()
       case 'evaluate':
         return this.enqueue(() => this.evaluate(command.requestId, command.episodes))
+      case 'chat': {
+        if (this.chatStop.signal.aborted) this.chatStop = new AbortController()
+        const { signal } = this.chatStop
+        return this.enqueue(() => this.chat(command, signal))
+      }
+      case 'chat-stop':
+        return this.chatStop.abort()
       default:
-        // Commands of models and chat are taken before they come here.
+        // Commands of models are taken before they come here.
         return
     }
   }
@@ -89,6 +103,7 @@ export class Runner {
 
   private async configure(config: RunConfig): Promise<void> {
     await this.halt()
+    await this.run?.talk.release()
     await this.run?.environment.close()
     this.run = null
     this.clear()
@@ -119,7 +134,7 @@ export class Runner {
       onEvent: (event) => this.post({ type: 'event', event }),
       ...(resume ? { resume } : {}),
     })
-    this.run = { ...setup, config, trainer }
+    this.run = { ...setup, config, trainer, talk: new ChatSession({ ...setup, config }, this.post) }
     const maxSessions = Number.isFinite(environment.maxSessions) ? environment.maxSessions : null
     this.post({ type: 'environment', spec: config.environment, tools: [...environment.tools], prompts: environment.prompts, maxSessions })
   }
@@ -128,20 +143,22 @@ export class Runner {
     await this.halt()
     const { run } = this
     if (!run) return
+    await run.talk.release()
     if (!isReset(run, run.config)) return this.configure(run.config)
     this.clear()
     this.adopt(run.config, run)
     this.tell({ state: 'ready' })
   }
 
-  private start(oneStep: boolean): Promise<void> {
+  private async start(oneStep: boolean): Promise<void> {
     const { run } = this
-    if (!run) return Promise.resolve()
+    if (!run) return
+    await run.talk.release()
     this.oneStep = oneStep
     this.paused = false
     this.tell({ state: 'running', until: oneStep ? 'one-step' : 'limit' })
     this.gate.open()
-    if (this.loop) return Promise.resolve()
+    if (this.loop) return
     this.stop = new AbortController()
     const { signal } = this.stop
     this.loop = this.train(signal)
@@ -151,7 +168,6 @@ export class Runner {
         this.loop = null
         if (state) this.tell(state)
       })
-    return Promise.resolve()
   }
 
   /** Trains until something ends it; returns the state that the run is in then. */
@@ -224,6 +240,7 @@ export class Runner {
     try {
       if (!run) throw new PlaygroundError('config', 'There is no model to evaluate yet.', 'Wait until it is loaded.')
       if (this.loop) throw new PlaygroundError('config', 'A step is being trained.', 'Evaluate when the step is finished: press Step instead of Train.')
+      await run.talk.release()
       const rate = async (split: 'train' | 'heldout'): Promise<number> => {
         const request = { ...run, split, episodes, onEvent: (event: TrainEvent) => this.post({ type: 'event', event }) }
         return (await evaluate(request)).success
@@ -237,6 +254,18 @@ export class Runner {
     } catch (error) {
       this.post({ type: 'evaluation-failed', requestId, error: describeError(error) })
     }
+  }
+
+  private async chat(command: Extract<Command, { type: 'chat' }>, signal: AbortSignal): Promise<void> {
+    const { run } = this
+    if (run && !this.loop) return run.talk.turn(command, signal)
+    // A step in its middle holds the slots.
+    const error = !run
+      ? 'There is no model to talk to yet. Wait until it is loaded.'
+      : this.paused
+        ? 'The run is paused in the middle of a step. Press Step to finish the step first.'
+        : 'The model is being trained. Press Pause first, and Step if the pause is in the middle of a step.'
+    this.post({ type: 'chat-ended', requestId: command.requestId, reason: 'failed', error })
   }
 
   private tell(state: RunState): void {
