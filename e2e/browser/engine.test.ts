@@ -3,6 +3,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { artifactNames } from '../../src/artifacts/spec'
+import type { LoraConfig, Precision } from '../../src/core/config'
 import { parseModelConfig } from '../../src/model/config'
 import { CONFIG, LORA } from '../../src/runtime/testing/random-model'
 import { launchChromium } from './chromium'
@@ -70,14 +71,16 @@ function expectSame(ours: RunResult, theirs: RunResult): void {
 }
 
 describe.each([
-  ['a LoRA on all seven targets', undefined],
-  ['all parameters', null],
-] as const)('%s', (_, lora) => {
+  ['a LoRA on all seven targets', {}],
+  ['all parameters', { lora: null }],
+  ['a LoRA over 4-bit codes', { precision: 'int4' }],
+  ['a LoRA over 8-bit codes', { precision: 'int8' }],
+] as const)('%s', (_, request) => {
   it('WebGPU computes what WASM computes, and keeps no memory from step to step', async () => {
-    const wasm = await runOn(isolated, { backend: 'wasm', threads: 2, lora })
+    const wasm = await runOn(isolated, { backend: 'wasm', threads: 2, ...request })
     expect(wasm.isolated).toBe(true)
     expect(wasm.info).toMatchObject({ backend: 'wasm', threads: 2, device: '2 threads' })
-    const gpu = await runOn(isolated, { backend: 'webgpu', lora })
+    const gpu = await runOn(isolated, { backend: 'webgpu', ...request })
     expect(gpu.info).toMatchObject({ backend: 'webgpu', threads: 1, device: 'test', parameters: wasm.info.parameters, trainable: wasm.info.trainable })
     expectSame(gpu, wasm)
     for (const { bytes } of [wasm, gpu]) {
@@ -87,11 +90,12 @@ describe.each([
   })
 })
 
-it('every artifact of a LoRA and of a full-parameter spec runs on the GPU alone', async () => {
+it('every artifact of a LoRA spec, over each kind of base, and of a full-parameter spec runs on the GPU alone', async () => {
   const { made, refused } = await inWorker<{ made: number; refused: string[] }>(isolated, 'refusedArtifacts')
   expect(refused).toEqual([])
-  const spec = { config: parseModelConfig(CONFIG), precision: 'float32' } as const
-  expect(made).toBe(artifactNames({ ...spec, lora: LORA }).length + artifactNames({ ...spec, lora: null }).length)
+  const config = parseModelConfig(CONFIG)
+  const count = (lora: LoraConfig | null, precision: Precision): number => artifactNames({ config, lora, precision }).length
+  expect(made).toBe(count(LORA, 'float32') + count(null, 'float32') + count(LORA, 'int4') + count(LORA, 'int8'))
 })
 
 it('draws the same tokens from a large vocabulary', async () => {

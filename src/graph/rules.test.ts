@@ -8,7 +8,7 @@ import { gradients } from './gradients'
 import { Graph, type Value } from './graph'
 import * as ops from './ops'
 import { RULES } from './rules'
-import { frozenMatrix } from './testing/quantized'
+import { frozenMatrix } from '../model/testing/quantized'
 
 interface Case {
   /** Key of RULES that it is for. */

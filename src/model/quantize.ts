@@ -56,14 +56,14 @@ function quantize4(values: Float32Array, codes: Uint8Array, scales: Float32Array
     scales[block] = extreme / -8
     const scale = scales[block] as number
     inverse[0] = scale === 0 ? 0 : 1 / scale
-    const factor = inverse[0] as number
+    const factor = inverse[0]
     for (let i = at; i < at + BLOCK; i += 2, byte++) {
       step[0] = (values[i] as number) * factor
-      step[0] = (step[0] as number) + 8.5
-      const low = Math.min(15, Math.max(0, Math.floor(step[0] as number)))
+      step[0] = (step[0]) + 8.5
+      const low = Math.min(15, Math.max(0, Math.floor(step[0])))
       step[0] = (values[i + 1] as number) * factor
-      step[0] = (step[0] as number) + 8.5
-      codes[byte] = low | (Math.min(15, Math.max(0, Math.floor(step[0] as number))) << 4)
+      step[0] = (step[0]) + 8.5
+      codes[byte] = low | (Math.min(15, Math.max(0, Math.floor(step[0]))) << 4)
     }
   }
   return true
@@ -82,11 +82,11 @@ function quantize8(values: Float32Array, codes: Uint8Array, scales: Float32Array
     scales[block] = most / 127
     const scale = scales[block] as number
     inverse[0] = scale === 0 ? 0 : 1 / scale
-    const factor = inverse[0] as number
+    const factor = inverse[0]
     for (let i = at; i < at + BLOCK; i++) {
       step[0] = (values[i] as number) * factor
-      step[0] = (step[0] as number) + 0.5
-      codes[i] = Math.min(255, Math.max(1, Math.floor(step[0] as number) + 128))
+      step[0] = (step[0]) + 0.5
+      codes[i] = Math.min(255, Math.max(1, Math.floor(step[0]) + 128))
     }
   }
   return true

@@ -75,7 +75,7 @@ export class WebGpuDevice implements Device {
     const gpuBuffer = this.owned.get(tensor)
     if (!gpuBuffer) throw new Error('WebGpuDevice: only tensors of its own can be viewed.')
     // onnxruntime takes uint4 here too; its declaration forgets it.
-    return { dims, tensor: this.ort.Tensor.fromGpuBuffer(gpuBuffer, { dataType: dtype as 'uint8', dims: [...dims] }) as Tensor }
+    return { dims, tensor: this.ort.Tensor.fromGpuBuffer(gpuBuffer, { dataType: dtype as 'uint8', dims: [...dims] }) }
   }
 
   host(data: Float32Array | BigInt64Array | Int32Array, dims: readonly number[]): DeviceTensor {

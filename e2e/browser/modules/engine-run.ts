@@ -2,7 +2,7 @@
 
 import { buildArtifact } from '../../../src/artifacts/build'
 import { artifactNames, type ArtifactSpec } from '../../../src/artifacts/spec'
-import type { Backend, LoraConfig } from '../../../src/core/config'
+import type { Backend, LoraConfig, Precision } from '../../../src/core/config'
 import type { Engine, NamedTensor, SampledToken, SequenceScores } from '../../../src/core/engine'
 import { PlaygroundError } from '../../../src/core/errors'
 import { RandomStream } from '../../../src/core/random'
@@ -21,6 +21,8 @@ export interface RunRequest {
   threads?: number
   /** null trains all parameters. Default: all seven targets. */
   lora?: LoraConfig | null
+  /** float32 unless given; others run a model whose rows are whole blocks, with its head in several parts. */
+  precision?: Precision
 }
 
 export interface RunResult {
@@ -43,9 +45,23 @@ export interface RunResult {
 const TEMPERATURE = 0.8
 const OPTIMIZER = { adam_beta1: 0.9, adam_beta2: 0.99, adam_epsilon: 1e-8, weight_decay: 0.1, max_grad_norm: 0.5, learning_rate: 1e-2 }
 
-export function start({ backend, threads = 1, lora = LORA }: RunRequest): Promise<EngineInstance> {
-  const source = randomModel()
-  return createEngine({ source, lora, backend, threads, slots: 4, contextLength: 48, modelName: 'random', adapterName: 'test' })
+/** Rows of whole blocks, and a vocabulary that is no multiple of anything. */
+export const BLOCKS_CONFIG = { ...CONFIG, hidden_size: 64, intermediate_size: 96, vocab_size: 333 }
+const configOf = (precision: Precision): typeof CONFIG => (precision === 'float32' ? CONFIG : BLOCKS_CONFIG)
+
+export function start({ backend, threads = 1, lora = LORA, precision = 'float32' }: RunRequest): Promise<EngineInstance> {
+  return createEngine({
+    source: randomModel(configOf(precision)),
+    lora,
+    backend,
+    threads,
+    precision,
+    slots: 4,
+    contextLength: 48,
+    modelName: 'random',
+    adapterName: 'test',
+    ...(precision === 'float32' ? {} : { headLimits: { logits: 1200, table: 64 * 150, rows: 8 } }),
+  })
 }
 
 const listed = (tensors: readonly NamedTensor[]): Record<string, number[]> => Object.fromEntries(tensors.map(({ name, data }) => [name, [...data]]))
@@ -120,7 +136,7 @@ export async function run(request: RunRequest): Promise<RunResult> {
   }
 }
 
-/** Creates every artifact of a LoRA spec and of a full-parameter spec on the GPU alone; what was refused, with why. */
+/** Creates every artifact of a LoRA spec, over each kind of base, and of a full-parameter spec on the GPU alone; what was refused, with why. */
 export async function refusedArtifacts(): Promise<{ made: number; refused: string[] }> {
   const ort = await loadOrt('webgpu', 1)
   const device = new WebGpuDevice(ort, 'test')
@@ -128,20 +144,20 @@ export async function refusedArtifacts(): Promise<{ made: number; refused: strin
   await device.createSession(toOnnx(buildArtifact(specOf(LORA), 'accumulate')), false)
   let made = 0
   const refused: string[] = []
-  for (const lora of [LORA, null]) {
-    for (const name of artifactNames(specOf(lora))) {
+  for (const spec of [specOf(LORA), specOf(null), specOf(LORA, 'int4'), specOf(LORA, 'int8')]) {
+    for (const name of artifactNames(spec)) {
       try {
-        await device.release(await device.createSession(toOnnx(buildArtifact(specOf(lora), name)), false))
+        await device.release(await device.createSession(toOnnx(buildArtifact(spec, name)), false))
         made++
       } catch (error) {
-        refused.push(`${lora ? 'LoRA' : 'full'} ${name}: ${String(error)}`)
+        refused.push(`${spec.lora ? 'LoRA' : 'full'} ${spec.precision} ${name}: ${String(error)}`)
       }
     }
   }
   return { made, refused }
 }
 
-const specOf = (lora: LoraConfig | null): ArtifactSpec => ({ config: parseModelConfig(CONFIG), lora, precision: 'float32' })
+const specOf = (lora: LoraConfig | null, precision: Precision = 'float32'): ArtifactSpec => ({ config: parseModelConfig(configOf(precision)), lora, precision })
 
 export interface LostResult {
   /** What each call after the loss was rejected with. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { RandomStream } from '../../core/random'
 import { runnable } from '../../runtime/testing/run-graph'
 import { Graph } from '../graph'
-import { frozenMatrix, frozenValues } from '../testing/quantized'
+import { frozenMatrix, frozenValues } from '../../model/testing/quantized'
 import { scale } from './elementwise'
 import { type Bits, dequantize, gatherQuantized, matmulNBits, quantizedInput } from './quantized'
 

@@ -1,9 +1,9 @@
 /** Random frozen matrices as constants of a graph, and their values, for tests. */
 
 import { RandomStream } from '../../core/random'
-import { dequantizeRows, quantize } from '../../model/quantize'
-import type { Graph } from '../graph'
-import { type Bits, type QuantizedMatrix, quantizedMatrix, quantizedShapes } from '../ops/quantized'
+import { dequantizeRows, quantize } from '../quantize'
+import type { Graph } from '../../graph/graph'
+import { type Bits, type QuantizedMatrix, quantizedMatrix, quantizedShapes } from '../../graph/ops/quantized'
 
 /** Values [rows · columns] that a matrix of codes holds exactly, and the codes. */
 export function frozenValues([rows, columns]: readonly [number, number], bits: Bits, seed = 5) {
