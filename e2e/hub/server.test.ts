@@ -46,9 +46,9 @@ const codes = (response: Response) => [response.status, response.headers.get('x-
 
 describe('listings', () => {
   it("are what @huggingface/hub's modelInfo and listFiles read, page by page", async () => {
-    const info = await modelInfo({ name: 'me/open', hubUrl: hub.endpoint, additionalFields: ['sha', 'siblings'] })
+    const info = await modelInfo({ name: 'me/open', hubUrl: hub.endpoint, additionalFields: ['sha', 'filePaths'] })
     expect(info).toMatchObject({ name: 'me/open', private: false, gated: false, sha: hub.sha('me/open') })
-    expect(info.siblings?.map((s) => s.rfilename)).toEqual(['config.json', 'sub/deep/x.txt', 'model.safetensors'])
+    expect(info.filePaths).toEqual(['config.json', 'sub/deep/x.txt', 'model.safetensors'])
     const files = []
     for await (const file of listFiles({ repo: 'me/open', hubUrl: hub.endpoint, recursive: true, revision: hub.sha('me/open') })) files.push(file)
     expect(files.map(({ type, path, size }) => [type, path, size])).toEqual([
