@@ -1,12 +1,13 @@
 /** What quantised_cases.py writes of a repository, and an engine on that repository. */
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LoraConfig } from '../../src/core/config'
+import type { LoraConfig, Precision } from '../../src/core/config'
 import type { Engine } from '../../src/core/engine'
 import type { WeightSource } from '../../src/core/weights'
-import { tensorPieces } from '../../src/hub/memory-source'
-import { readSafetensors } from '../../src/hub/safetensors'
+import type { ByteSource } from '../../src/hub/bytes'
+import { readSafetensorsIndex } from '../../src/hub/safetensors-index'
+import { SafetensorsSource } from '../../src/hub/safetensors-source'
 import { createEngine } from '../../src/runtime/create'
 import type { ListedScores } from './compare'
 import type { CaseSequence } from './engine-case'
@@ -20,7 +21,7 @@ export interface GreedyStep {
 }
 
 export interface PrecisionCase {
-  precision: 'float32' | 'int8' | 'int4'
+  precision: Precision
   /** Holds adapter.safetensors and, of a quantised case, weights.safetensors: all quantised tensors there and back. */
   folder: string
   /** By temperature ('1.0'): without the adapter, and with it. */
@@ -49,24 +50,40 @@ export function repoCases(repo: string): RepoCases {
   return referenceJson<RepoCases>(`hub-cases/${repo}.json`)
 }
 
-export function precisionCase(repo: string, precision: PrecisionCase['precision']): PrecisionCase {
+export function precisionCase(repo: string, precision: Precision): PrecisionCase {
   const found = repoCases(repo).cases.find((example) => example.precision === precision)
   if (!found) throw new Error(`${repo} has no case for ${precision}: run \`npm run test:reference\`.`)
   return found
 }
 
-/** The folder that save_pretrained wrote, read file by file without any hub. */
+/** The folder that save_pretrained wrote, through the same reader as a repository on the Hub, without the network. */
 export function savedRepo(repo: string): WeightSource {
   const folder = join(REFERENCE, 'hub', repo)
-  const files = readdirSync(folder).filter((name) => name.endsWith('.safetensors'))
-  const tensors = files.flatMap((name) => [...readSafetensors(readFileSync(join(folder, name))).tensors])
+  const text = (file: string): string => readFileSync(join(folder, file), 'utf8')
+  const bytes = (file: string): ByteSource => fileBytes(join(folder, file))
+  const index = 'model.safetensors.index.json'
+  return new SafetensorsSource({
+    name: repo,
+    config: () => Promise.resolve(JSON.parse(text('config.json')) as unknown),
+    files: () =>
+      Promise.resolve(
+        existsSync(join(folder, index)) ? { index: readSafetensorsIndex(text(index)), open: bytes } : [bytes('model.safetensors')],
+      ),
+  })
+}
+
+function fileBytes(path: string): ByteSource {
   return {
-    config: () => Promise.resolve(JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as unknown),
-    ...tensorPieces(tensors.map(([name, { dims, data }]) => ({ name, dims, data })), folder),
+    name: path,
+    size: statSync(path).size,
+    async *read(begin, end) {
+      // createReadStream's end is inclusive.
+      if (end > begin) yield* createReadStream(path, { start: begin, end: end - 1 }) as AsyncIterable<Uint8Array>
+    },
   }
 }
 
 /** Two slots and room for the batch's long sequence. */
-export function repoEngine(source: WeightSource, repo: string, lora: LoraConfig): Promise<Engine> {
-  return createEngine({ source, lora, backend: 'wasm', threads: 1, slots: 2, contextLength: 320, modelName: repo })
+export function repoEngine(source: WeightSource, repo: string, lora: LoraConfig, precision: Precision): Promise<Engine> {
+  return createEngine({ source, lora, precision, backend: 'wasm', threads: 1, slots: 2, contextLength: 320, modelName: repo })
 }

@@ -9,7 +9,7 @@ import { testRepo } from './hub-suite'
 import { REFERENCE, referenceJson } from './reference'
 
 describe.each(repos)('%s', (repo) => {
-  testRepo(repo, 'float32', 1e-4, () => repoEngine(savedRepo(repo), repo, repoCases(repo).lora))
+  testRepo(repo, 'float32', 1e-4, () => repoEngine(savedRepo(repo), repo, repoCases(repo).lora, 'float32'))
 })
 
 const REFUSED: Record<string, RegExp> = {

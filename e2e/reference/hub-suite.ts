@@ -1,15 +1,16 @@
 /** The tests of one repository at one precision: scores, gradients and greedy decoding against torch on the same weights. */
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Precision } from '../../src/core/config'
 import type { Engine } from '../../src/core/engine'
 import { readGradients } from '../../src/runtime/testing/gradients'
 import { differing, expectScores, signature } from './compare'
 import { accumulateLoss } from './engine-case'
-import { precisionCase, repoCases, type PrecisionCase } from './hub-case'
+import { precisionCase, repoCases } from './hub-case'
 import { referenceTensors, relativeDifference } from './reference'
 
 /** Declares the tests inside a describe. `tolerance` is for log-probs and entropies, nats. */
-export function testRepo(repo: string, precision: PrecisionCase['precision'], tolerance: number, open: () => Promise<Engine>): void {
+export function testRepo(repo: string, precision: Precision, tolerance: number, open: () => Promise<Engine>): void {
   const { batch, scale } = repoCases(repo)
   const example = precisionCase(repo, precision)
   const masks = batch.map((sequence) => sequence.mask)

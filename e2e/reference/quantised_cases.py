@@ -42,7 +42,8 @@ def make_edges() -> None:
             torch.full((32,), -0.3),
         ]
     )
-    weight = torch.cat([blocks.reshape(7, 64), torch.randn((500, 64), generator=random), torch.randn((500, 64), generator=random).half().float()])
+    plain, halves = torch.randn((2, 500, 64), generator=random)
+    weight = torch.cat([blocks.reshape(7, 64), plain, halves.half().float()])
     tensors = {"weight": weight}
     for precision in ("int4", "int8"):
         codes, scales = quantise(weight.numpy(), precision)
