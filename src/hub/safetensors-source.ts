@@ -141,8 +141,9 @@ async function readHead(file: ByteSource): Promise<Shard> {
     const { entries, dataStart } = readSafetensorsHeader(whole, file.size)
     return { file, head: whole, entries, dataStart }
   } catch (error) {
-    if (!(error instanceof PlaygroundError) || error.kind !== 'model' || error.message.includes(file.name)) throw error
-    throw new PlaygroundError(error.kind, `${file.name}: ${error.message}`, error.advice, { cause: error })
+    // A refusal of the bytes does not know whose they are; what the file's own reads throw does.
+    if (!(error instanceof PlaygroundError) || !error.message.startsWith('This safetensors file')) throw error
+    throw new PlaygroundError('model', `${file.name}: ${error.message}`, error.advice, { cause: error })
   }
 }
 
