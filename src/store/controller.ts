@@ -2,7 +2,9 @@
 
 import type { EnvironmentSpec, RunConfig } from '../core/config'
 import type { Command, EvaluationResult, Message } from '../worker/protocol'
-import { defaultConfig } from './presets'
+import { createModelActions, type ModelActions } from './model-actions'
+import { defaultWithModel, needsLoad } from './model-settings'
+import { isDistrusted, type ModelStore } from './model-store'
 import type { RunStore } from './run-store'
 import type { SelectionStore } from './selection-store'
 import { hasChanges, type SetupStore } from './setup-store'
@@ -15,7 +17,8 @@ export interface EnginePort {
 }
 
 export interface Controller {
-  /** First load of the model; does nothing while a linked server waits for consent. */
+  readonly model: ModelActions
+  /** First load of the model; does nothing while a linked server or a linked model of the Hub waits for consent. */
   start(): void
   train(): void
   step(): void
@@ -39,13 +42,20 @@ export function isFresh(view: RunView): boolean {
   return view.steps.length === 0 && view.history.length === 0 && !isActive(view.run)
 }
 
-export function createController(port: EnginePort, run: RunStore, setup: SetupStore, selection: SelectionStore): Controller {
+export function createController(
+  port: EnginePort,
+  run: RunStore,
+  setup: SetupStore,
+  selection: SelectionStore,
+  models: ModelStore,
+): Controller {
   let afterReady: Command | null = null
   let lastRequest = 0
   const pending = new Map<number, { resolve: (result: EvaluationResult) => void; reject: (error: Error) => void }>()
 
   port.onMessage((message) => {
     run.receive(message)
+    model.receive(message)
     if (message.type === 'state' && message.state.state === 'failed') afterReady = null
     if (message.type === 'state' && message.state.state === 'ready' && afterReady) {
       const command = afterReady
@@ -84,11 +94,22 @@ export function createController(port: EnginePort, run: RunStore, setup: SetupSt
 
   const configure = () => send({ type: 'configure', config: setup.getState().config })
 
+  /** Configures unless that would lose a run, or fetch weights from the Hub without a person's word. */
+  function configureIfFresh() {
+    run.flush()
+    const view = run.getState()
+    if (!needsLoad(setup.getState()) && isFresh(view) && view.run.state !== 'load-paused') configure()
+  }
+
+  const model = createModelActions({ send, setup, models, configureIfFresh, engine: () => run.getState().engine })
+
   /** Train and Step on a page whose settings were never taken over take them over first. */
   function go(command: Command) {
     const state = setup.getState()
     run.flush()
-    if (state.applied === null || (hasChanges(state) && isFresh(run.getState()))) {
+    const fresh = state.applied === null || isFresh(run.getState())
+    if (isDistrusted(run.getState().engine, models.getState()) || (fresh && needsLoad(state))) return
+    if (state.applied === null || (hasChanges(state) && fresh)) {
       afterReady = command
       configure()
     } else {
@@ -98,8 +119,10 @@ export function createController(port: EnginePort, run: RunStore, setup: SetupSt
   }
 
   return {
+    model,
     start() {
-      if (!setup.getState().awaitsConsent) configure()
+      const state = setup.getState()
+      if (!state.awaitsConsent && !needsLoad(state)) configure()
     },
     train: () => go({ type: 'train' }),
     step: () => go({ type: 'step' }),
@@ -112,6 +135,7 @@ export function createController(port: EnginePort, run: RunStore, setup: SetupSt
       const state = setup.getState()
       run.flush()
       const now = run.getState().run
+      if (needsLoad(state)) return
       const broken = now.state === 'failed' && !now.recoverable
       if (state.applied === null || hasChanges(state) || broken) configure()
       else send({ type: 'reset' })
@@ -121,15 +145,14 @@ export function createController(port: EnginePort, run: RunStore, setup: SetupSt
     },
     chooseEnvironment(spec) {
       const { config } = setup.getState()
-      const base = defaultConfig(spec)
+      const base = defaultWithModel(spec, config)
       const seed = config.grpo.seed
       setup.setState({ config: { ...base, grpo: { ...base.grpo, seed }, backend: config.backend }, awaitsConsent: false, problems: [] })
-      run.flush()
-      if (isFresh(run.getState())) configure()
+      configureIfFresh()
     },
     consent() {
       setup.setState({ awaitsConsent: false })
-      configure()
+      if (!needsLoad(setup.getState())) configure()
     },
     send,
     evaluate(episodes) {

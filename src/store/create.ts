@@ -3,16 +3,18 @@
 import { createController, type EnginePort } from './controller'
 import type { Stores } from './hooks'
 import { readLink } from './link'
+import { createModelStore } from './model-store'
 import { type Clock, createRunStore } from './run-store'
 import { createSelectionStore } from './selection-store'
 import { createSetupStore } from './setup-store'
 
-/** A link that names a server waits for consent; nothing here starts the engine. */
+/** A link that names a server or a model of the Hub waits for consent; nothing here starts the engine. */
 export function createStores(port: EnginePort, hash: string, clock: Clock): Stores {
   const link = readLink(hash)
   const run = createRunStore(clock)
   const setup = createSetupStore()
   const selection = createSelectionStore(link.episode)
+  const models = createModelStore()
   setup.setState({ config: link.config, problems: link.problems, awaitsConsent: link.config.environment.kind === 'openenv' })
-  return { run, setup, selection, controller: createController(port, run, setup, selection) }
+  return { run, setup, selection, models, controller: createController(port, run, setup, selection, models) }
 }

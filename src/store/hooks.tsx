@@ -3,6 +3,7 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { useStore } from 'zustand'
 import type { Controller } from './controller'
+import type { ModelStore, ModelView } from './model-store'
 import type { RunStore } from './run-store'
 import type { SelectionStore, SelectionView } from './selection-store'
 import type { SetupStore, SetupView } from './setup-store'
@@ -13,6 +14,7 @@ export interface Stores {
   run: RunStore
   setup: SetupStore
   selection: SelectionStore
+  models: ModelStore
   controller: Controller
 }
 
@@ -35,6 +37,10 @@ export function useRun<T>(selector: (view: RunView) => T): T {
 
 export function useSetup<T>(selector: (view: SetupView) => T): T {
   return useStore(useStores().setup, selector)
+}
+
+export function useModels<T>(selector: (view: ModelView) => T): T {
+  return useStore(useStores().models, selector)
 }
 
 export function useSelection<T>(selector: (view: SelectionView) => T): T {

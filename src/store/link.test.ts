@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunConfig } from '../core/config'
 import { readLink, writeLink } from './link'
+import { withModel } from './model-settings'
 import { PRESET_NAMES, defaultConfig } from './presets'
 
 const changed: RunConfig = {
@@ -36,6 +37,25 @@ describe('settings in the link', () => {
     expect(readLink(writeLink(changed, 5))).toEqual({ config: changed, episode: 5, problems: [] })
   })
 
+  it('a Hub model with its own settings is short, and every part of the choice comes back', () => {
+    const there = withModel(defaultConfig(), { model: 'Qwen/Qwen3-0.6B', model_revision: 'main' })
+    expect(writeLink(there, 0)).toBe('#v=1&env=lane&model=Qwen%2FQwen3-0.6B&seed=42')
+    expect(readLink(writeLink(there, 0))).toEqual({ config: there, episode: 0, problems: [] })
+    const more: RunConfig = {
+      ...there,
+      model_revision: 'refs/pr/7',
+      precision: 'int8',
+      adapter: { kind: 'hub', repo: 'me/my-lora_1.2', revision: 'v2' },
+      grpo: { ...there.grpo, num_generations: 4, learning_rate: 1e-3 },
+    }
+    expect(readLink(writeLink(more, 0))).toEqual({ config: more, episode: 0, problems: [] })
+  })
+
+  it('a LoRA that was given as files stays out of the link', () => {
+    const config: RunConfig = { ...defaultConfig(), adapter: { kind: 'file', name: 'secret.safetensors' } }
+    expect(writeLink(config, 0)).toBe(writeLink(defaultConfig(), 0))
+  })
+
   it('null settings that a preset does not have as null come back as off', () => {
     const config = { ...changed, grpo: { ...changed.grpo, epsilon_high: null, min_p: null, target_reward: null } }
     expect(readLink(writeLink(config, 0)).config).toEqual(config)
@@ -58,8 +78,17 @@ describe('broken links', () => {
     ['#v=1&env=lane&lora_targets=q_proj,foo', 'lora_targets must be a list of q_proj'],
     ['#v=1&env=lane&lora_targets=', 'lora_targets must be'],
     ['#v=1&env=lane&backend=cuda', 'backend must be auto, webgpu or wasm'],
-    ['#v=1&env=lane&model=https://evil.example/m', 'model must be a folder of this site'],
+    ['#v=1&env=lane&model=https://evil.example/m', 'model must be a folder of this site (models/NAME) or a repository on the Hub (owner/name)'],
     ['#v=1&env=lane&model=../../secret', 'model must be a folder of this site'],
+    ['#v=1&env=lane&model=../secret', 'model must be a folder of this site'],
+    ['#v=1&env=lane&model=//evil.example', 'model must be a folder of this site'],
+    ['#v=1&env=lane&model=models/../x', 'model must be a folder of this site'],
+    ['#v=1&env=lane&model=models/..', 'model must be a folder of this site'],
+    ['#v=1&env=lane&model_revision=a/../b', 'model_revision must be a branch, tag or commit'],
+    ['#v=1&env=lane&precision=fp8', 'precision must be float32, int8 or int4'],
+    ['#v=1&env=lane&adapter=https://evil.example/a', 'adapter must be a repository on the Hub'],
+    ['#v=1&env=lane&adapter=me/lora@a@b', 'adapter must be a repository on the Hub'],
+    ['#v=1&env=lane&adapter=models/x', 'adapter must be a repository on the Hub'],
     ['#v=1&env=lane&episode=-1', 'episode must be a whole number'],
     ['#v=1&env=lane&enable_thinking=1', 'enable_thinking must be true or false'],
     [`#v=1&env=lane&system_prompt=${'x'.repeat(33_000)}`, 'system_prompt has 33000 characters'],
@@ -77,6 +106,12 @@ describe('broken links', () => {
     expect(problems[0]).toContain('version "9"')
     expect(config).toEqual(defaultConfig())
     expect(readLink('#garbage%%%').problems[0]).toContain('does not say its version')
+  })
+
+  it('takes no token: a link that brings one is told so and the token is not kept', () => {
+    const { config, problems } = readLink('#v=1&env=lane&token=hf_secret')
+    expect(problems).toEqual(['The link names settings that this page does not know: "token".'])
+    expect(JSON.stringify(config)).not.toContain('hf_secret')
   })
 
   it('keeps the good settings beside a bad one, and names unknown ones', () => {

@@ -1,7 +1,10 @@
 /** The page's address holds its settings: a config ↔ the hash, versioned, only what differs from the preset. */
 
 import type { EnvironmentSpec, RunConfig } from '../core/config'
+import { isHubModel } from '../env/models'
+import { isRepoId } from '../hub/model-reference'
 import { readAddress } from './address'
+import { withModel, writeReference } from './model-settings'
 import { PRESET_NAMES, defaultConfig, type PresetName } from './presets'
 import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
 
@@ -9,6 +12,8 @@ const VERSION = '1'
 /** A prompt longer than this does not belong in a link. */
 const MAX_PROMPT = 32_000
 const MAX_MODEL = 200
+const MODEL = 'a folder of this site (models/NAME) or a repository on the Hub (owner/name)'
+const REVISION = /^[A-Za-z0-9][\w./-]*$/
 
 export interface LinkContent {
   config: RunConfig
@@ -28,7 +33,12 @@ const isPreset = (text: string): text is PresetName => (PRESET_NAMES as readonly
 /** The hash (with '#') of a config and the selected episode. `readLink` gives the same back. */
 export function writeLink(config: RunConfig, episode: number): string {
   const out = new URLSearchParams({ v: VERSION, env: writeEnvironment(config.environment) })
-  const base = defaultConfig(config.environment)
+  const base = withModel(defaultConfig(config.environment), config)
+  if (config.model !== defaultConfig(config.environment).model) out.set('model', config.model)
+  if (config.model_revision !== 'main') out.set('model_revision', config.model_revision)
+  if (config.precision !== base.precision) out.set('precision', config.precision)
+  // A file given by hand stays with the person who has it.
+  if (config.adapter?.kind === 'hub') out.set('adapter', writeReference(config.adapter.repo, config.adapter.revision))
   for (const { key } of ALL_SETTINGS) {
     const value = getSetting(config, key)
     // The seed is always in view: a link without it would hide what makes the run what it is.
@@ -36,7 +46,6 @@ export function writeLink(config: RunConfig, episode: number): string {
   }
   if (config.lora.target_modules.join() !== base.lora.target_modules.join()) out.set('lora_targets', config.lora.target_modules.join())
   if (config.backend !== base.backend) out.set('backend', config.backend)
-  if (config.model !== base.model) out.set('model', config.model)
   if (config.system_prompt !== base.system_prompt) out.set('system_prompt', config.system_prompt)
   if (config.user_prompt !== base.user_prompt) out.set('user_prompt', config.user_prompt)
   if (config.enable_thinking !== base.enable_thinking) out.set('enable_thinking', String(config.enable_thinking))
@@ -64,6 +73,25 @@ export function readLink(hash: string): LinkContent {
     const value = params.get(key)
     if (value !== null) use(value)
   }
+  // First the model: the settings that suit it are what the others differ from.
+  take('model', (value) => {
+    // Never an address: a link must not make the page load from anywhere else. The Hub is asked only after a person's word.
+    if (isSiteFolder(value) || isRepo(value)) config = withModel(config, { model: value, model_revision: 'main' })
+    else refuse(`model must be ${MODEL}, not ${quote(value)}`)
+  })
+  take('model_revision', (value) => {
+    if (isRevision(value)) config = { ...config, model_revision: value }
+    else refuse(`model_revision must be a branch, tag or commit, not ${quote(value)}`)
+  })
+  take('precision', (value) => {
+    if (value === 'float32' || value === 'int8' || value === 'int4') config = { ...config, precision: value }
+    else refuse(`precision must be float32, int8 or int4, not ${quote(value)}`)
+  })
+  take('adapter', (value) => {
+    const [repo = '', revision = 'main', ...rest] = value.split('@')
+    if (isRepo(repo) && isRevision(revision) && rest.length === 0) config = { ...config, adapter: { kind: 'hub', repo, revision } }
+    else refuse(`adapter must be a repository on the Hub, owner/name or owner/name@revision, not ${quote(value)}`)
+  })
   for (const setting of ALL_SETTINGS) {
     take(setting.key, (value) => {
       const read = readSetting(setting, value)
@@ -79,11 +107,6 @@ export function readLink(hash: string): LinkContent {
   take('backend', (value) => {
     if (value === 'auto' || value === 'webgpu' || value === 'wasm') config = { ...config, backend: value }
     else refuse(`backend must be auto, webgpu or wasm, not ${quote(value)}`)
-  })
-  take('model', (value) => {
-    // A folder of this site only: a link must not make the page load a model from elsewhere.
-    if (value.length <= MAX_MODEL && /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(value)) config = { ...config, model: value }
-    else refuse(`model must be a folder of this site, not ${quote(value)}`)
   })
   for (const key of ['system_prompt', 'user_prompt'] as const) {
     take(key, (value) => {
@@ -113,6 +136,10 @@ function readEnvironment(text: string | null, refuse: (why: string) => void): En
   refuse(`env must be ${PRESET_NAMES.join(', ')} or a server's address, not ${quote(text)}`)
   return undefined
 }
+
+const isSiteFolder = (text: string) => text.length <= MAX_MODEL && /^models\/[\w-][\w.-]*$/.test(text)
+const isRepo = (text: string) => isRepoId(text) && isHubModel(text)
+const isRevision = (text: string) => text.length <= MAX_MODEL && REVISION.test(text) && !text.includes('..')
 
 function quote(text: string): string {
   return `"${text.length > 40 ? `${text.slice(0, 40)}…` : text}"`

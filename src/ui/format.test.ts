@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, count, duration, number, percent, plain, plural, signed } from './format'
+import { bytes, count, duration, number, parameterCount, percent, plain, plural, signed, speed, timeLeft } from './format'
 
 describe('numbers as text', () => {
   it('keeps three significant digits', () => {
@@ -30,6 +30,11 @@ describe('numbers as text', () => {
 describe('units', () => {
   it('scales bytes', () => {
     expect([812, 1200, 2_000_000, 999_900].map(bytes)).toEqual(['812 B', '1.20 kB', '2.00 MB', '1.00 MB'])
+  })
+  it('says speeds, rests of time and parameter counts roughly', () => {
+    expect([812, 9_800_000, 123_400_000].map(speed)).toEqual(['812 B/s', '9.8 MB/s', '123 MB/s'])
+    expect([0.2, 80, 99.6, 720, 12_000].map(timeLeft)).toEqual(['1 s left', '80 s left', '2 min left', '12 min left', '3 h 20 min left'])
+    expect([492_640, 494_032_768, 999_600_000, 1_720_574_976].map(parameterCount)).toEqual(['493 k', '494 M', '1.00 B', '1.72 B'])
   })
   it('scales durations', () => {
     expect([120, 3421, 59_900, 125_000].map(duration)).toEqual(['120 ms', '3.42 s', '59.9 s', '2 min 5 s'])

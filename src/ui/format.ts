@@ -58,6 +58,15 @@ export function plural(n: number, one: string, many = `${one}s`): string {
 
 /** Bytes in decimal units: '812 B', '1.20 MB'. */
 export function bytes(value: number): string {
+  return inBytes(value, 3)
+}
+
+/** Bytes a second: '9.8 MB/s'; two digits say enough of what changes all the time. */
+export function speed(bytesPerSecond: number): string {
+  return `${inBytes(bytesPerSecond, 2)}/s`
+}
+
+function inBytes(value: number, digits: number): string {
   if (value < 1000) return `${Math.round(value)} B`
   const units = ['kB', 'MB', 'GB']
   let scaled = value / 1000
@@ -66,7 +75,7 @@ export function bytes(value: number): string {
     scaled /= 1000
     unit++
   }
-  return `${number(scaled)} ${units[unit] ?? 'GB'}`
+  return `${number(scaled, digits)} ${units[unit] ?? 'GB'}`
 }
 
 /** Milliseconds as '120 ms', '3.42 s', '2 min 5 s'. */
@@ -75,4 +84,18 @@ export function duration(ms: number): string {
   if (ms < 59_950) return `${number(ms / 1000)} s`
   const seconds = Math.round(ms / 1000)
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+/** A rough rest of time: '80 s left', '12 min left', '3 h 20 min left'. */
+export function timeLeft(seconds: number): string {
+  const rest = Math.max(1, Math.round(seconds))
+  if (rest < 100) return `${rest} s left`
+  const minutes = Math.round(rest / 60)
+  return minutes < 100 ? `${minutes} min left` : `${Math.floor(minutes / 60)} h ${minutes % 60} min left`
+}
+
+/** A parameter count as people say it: '494 M', '1.72 B'. */
+export function parameterCount(value: number): string {
+  const [scale, unit] = value >= 999.5e6 ? [1e9, 'B'] : value >= 999.5e3 ? [1e6, 'M'] : [1e3, 'k']
+  return `${number(value / scale)} ${unit}`
 }

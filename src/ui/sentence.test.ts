@@ -26,6 +26,18 @@ describe('the sentence of state', () => {
     expect(describeRun(EMPTY_RUN, 0)).toBe('Starting the engine')
   })
 
+  it('says of a download how fast it is and how long it takes, in total over all files', () => {
+    const overall = { done: 412e6, total: 1.19e9, bytesPerSecond: 9.8e6, secondsLeft: 79.6, fromDisk: false }
+    const said = (o: Partial<typeof overall> | { bytesPerSecond: null; secondsLeft: null }) =>
+      describeRun(after([state({ state: 'loading', what: 'model.safetensors', done: 1, total: 2, overall: { ...overall, ...o } })]), 0)
+    expect(said({})).toBe('Downloading model.safetensors · 412 MB of 1.19 GB · 9.8 MB/s · 80 s left')
+    expect(said({ bytesPerSecond: null, secondsLeft: null })).toBe('Downloading model.safetensors · 412 MB of 1.19 GB')
+    expect(said({ fromDisk: true, secondsLeft: 600 })).toBe('Reading model.safetensors · 412 MB of 1.19 GB · 9.8 MB/s · 10 min left')
+    expect(said({ bytesPerSecond: 123.4e6, secondsLeft: 12_000 })).toContain('· 123 MB/s · 3 h 20 min left')
+    expect(describeRun(after([state({ state: 'load-paused', done: 412e6, total: 1.19e9 })]), 0)).toBe('Download paused · 412 MB of 1.19 GB here')
+    expect(describeRun(after([state({ state: 'loading', what: 'self-test', done: 0, total: null })]), 0)).toMatch(/^Self-test/)
+  })
+
   it('counts finished episodes, the turn and the wait', () => {
     const view = after([running, ...until('environment-waiting', 8)], 1000)
     expect(describeRun(view, 1120)).toBe('Step 12 · sampling 0/8 · turn 1 · waiting for environment 120 ms')

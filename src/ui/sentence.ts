@@ -1,8 +1,9 @@
 /** The one sentence of state beside the buttons. */
 
+import type { LoadProgress } from '../core/events'
 import { isActive, latestStep, type RunView, type StepView } from '../store/view'
 import { DURATIONS } from './durations'
-import { bytes, duration } from './format'
+import { bytes, duration, speed, timeLeft } from './format'
 
 /** What the page is doing, as one sentence; `now` in ms on the clock of the store. */
 export function describeRun(view: RunView, now: number): string {
@@ -15,7 +16,7 @@ export function describeRun(view: RunView, now: number): string {
     case 'loading':
       return describeLoading(run)
     case 'load-paused':
-      return `Download paused · ${bytes(run.done)}${run.total === null ? '' : ` of ${bytes(run.total)}`} are here`
+      return `Download paused · ${bytes(run.done)}${run.total === null ? '' : ` of ${bytes(run.total)}`} here`
     case 'ready':
       return 'Ready · press Train, or Step for one GRPO step'
     case 'running':
@@ -33,11 +34,26 @@ export function describeRun(view: RunView, now: number): string {
   }
 }
 
-function describeLoading({ what, done, total }: Extract<RunView['run'], { state: 'loading' }>): string {
+/** What is being loaded, how far it is, and for a download its speed and the time left. */
+export function describeLoading({ what, done, total, overall }: LoadProgress): string {
   if (what === '' || what === 'engine') return 'Starting the engine'
   if (what === 'environment') return 'Connecting to the environment'
+  if (what === 'self-test') return 'Self-test: WebGPU against WASM on a slice of the model'
+  if (overall) return describeTransfer(what, overall)
   if (total !== null) return `Loading ${what} · ${bytes(done)} of ${bytes(total)}`
   return done > 0 ? `Loading ${what} · ${bytes(done)}` : `Loading ${what}`
+}
+
+type Overall = NonNullable<LoadProgress['overall']>
+
+function describeTransfer(what: string, overall: Overall): string {
+  const { done, total, fromDisk } = overall
+  return [`${fromDisk ? 'Reading' : 'Downloading'} ${what}`, `${bytes(done)} of ${bytes(total)}`, ...describePace(overall)].join(' · ')
+}
+
+/** Speed and time left, as far as they are known. */
+export function describePace({ bytesPerSecond, secondsLeft }: Overall): string[] {
+  return [...(bytesPerSecond === null ? [] : [speed(bytesPerSecond)]), ...(secondsLeft === null ? [] : [timeLeft(secondsLeft)])]
 }
 
 function describePause(view: RunView): string {

@@ -4,6 +4,7 @@ import type { ScaleRewards } from '../core/config'
 import type { ExitReason, Author } from '../core/episode'
 import type { SettingKey } from '../store/settings'
 import type { Heat } from '../store/selection-store'
+import { MODEL_STRINGS } from './model-strings'
 
 export const S = {
   product: 'GRPO Playground',
@@ -46,9 +47,6 @@ export const S = {
     observationFollows: 'The first observation follows the user prompt.',
     tools: 'Tools',
     noTools: 'Known once the environment is connected.',
-    model: 'Model',
-    modelSentence: 'It was taught how to play under a cue, and how beginners play without it; GRPO finds what it can do.',
-    card: 'Model card',
     settings: 'Settings',
     groups: { loss: 'Loss', schedule: 'Schedule', sampling: 'Sampling', lora: 'LoRA and backend' },
     targets: 'target_modules',
@@ -59,6 +57,7 @@ export const S = {
     close: 'Close',
     back: (name: string) => `Set ${name} back to its starting value`,
   },
+  model: MODEL_STRINGS,
   group: {
     title: 'Group of episodes',
     short: 'Group',

@@ -9,6 +9,7 @@ import { S } from '../../ui/strings'
 import { Bar } from '../bar/Bar'
 import { CurvesPanel } from '../curves/CurvesPanel'
 import { GroupPanel } from '../group/GroupPanel'
+import { SelfTestBanner } from '../model/SelfTestBanner'
 import { Alerts } from '../notices/Notices'
 import { RewardsPanel } from '../rewards/RewardsPanel'
 import { TaskPanel } from '../task/TaskPanel'
@@ -22,6 +23,7 @@ export function App({ stores }: { stores: Stores }) {
       <StoresProvider stores={stores}>
         <Bar />
         <Alerts />
+        <SelfTestBanner />
         <main className="page" id="loop">
           <LoopNav loop={loop} />
           <div className="loop" ref={loop}>

@@ -1,7 +1,10 @@
 /** The bar: the four buttons, the sentence of state, the badge, and what concerns the whole page. */
 
+import { isFresh } from '../../store/controller'
+import { useModels, useRun, useSetup, useStores } from '../../store/hooks'
+import { needsLoad } from '../../store/model-settings'
+import { isDistrusted } from '../../store/model-store'
 import { hasChanges } from '../../store/setup-store'
-import { useRun, useSetup, useStores } from '../../store/hooks'
 import { isActive } from '../../store/view'
 import { S } from '../../ui/strings'
 import { NoticesButton } from '../notices/Notices'
@@ -33,17 +36,23 @@ function Controls() {
   const run = useRun((view) => view.run)
   const changed = useSetup(hasChanges)
   const awaitsConsent = useSetup((setup) => setup.awaitsConsent)
+  const waits = useSetup(needsLoad)
+  const fresh = useRun(isFresh)
+  const engine = useRun((view) => view.engine)
+  const distrusted = useModels((models) => isDistrusted(engine, models))
+  const blocked = distrusted ? S.model.test.blocked : fresh && waits ? S.model.loadFirst : null
   const active = isActive(run)
   const idle = run.state === 'ready' || run.state === 'paused' || (run.state === 'failed' && run.recoverable)
-  const canReset = run.state !== 'loading' && !awaitsConsent
+  const canReset = run.state !== 'loading' && run.state !== 'load-paused' && !awaitsConsent && !waits
+  const canRun = idle && !awaitsConsent && blocked === null
   return (
     <div className="controls" role="group" aria-label="Run">
       <button
         type="button"
         className="button primary"
         data-testid="train"
-        title={S.bar.trainHint}
-        disabled={!idle || awaitsConsent}
+        title={blocked ?? S.bar.trainHint}
+        disabled={!canRun}
         onClick={controller.train}
       >
         <IconPlay />
@@ -64,8 +73,8 @@ function Controls() {
         type="button"
         className="button"
         data-testid="step"
-        title={S.bar.stepHint}
-        disabled={!idle || awaitsConsent}
+        title={blocked ?? S.bar.stepHint}
+        disabled={!canRun}
         onClick={controller.step}
       >
         <IconStep />
@@ -73,9 +82,9 @@ function Controls() {
       </button>
       <button
         type="button"
-        className={changed ? 'button urged' : 'button'}
+        className={changed && !waits ? 'button urged' : 'button'}
         data-testid="reset"
-        title={changed ? S.bar.resetChanged : S.bar.resetHint}
+        title={waits ? S.model.loadFirst : changed ? S.bar.resetChanged : S.bar.resetHint}
         disabled={!canReset}
         onClick={controller.reset}
       >

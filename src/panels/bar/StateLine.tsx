@@ -1,7 +1,12 @@
 /** The one sentence of what is going on; a calmer copy of it speaks to screen readers. */
 
 import { useEffect, useRef, useState } from 'react'
-import { useRun, useSetup } from '../../store/hooks'
+import type { LoadProgress } from '../../core/events'
+import { isFresh } from '../../store/controller'
+import { useModels, useRun, useSetup } from '../../store/hooks'
+import { needsLoad } from '../../store/model-settings'
+import { isDistrusted } from '../../store/model-store'
+import type { SetupView } from '../../store/setup-store'
 import { latestStep } from '../../store/view'
 import { DURATIONS } from '../../ui/durations'
 import { describeRun, phaseOf } from '../../ui/sentence'
@@ -9,24 +14,40 @@ import { S } from '../../ui/strings'
 
 export function StateLine() {
   const view = useRun((v) => v)
-  const linked = useSetup((s) => (s.awaitsConsent && s.config.environment.kind === 'openenv' ? s.config.environment.url : null))
+  const idle = view.run.state === 'ready' && isFresh(view)
+  const linked = useSetup((setup) => waitingFor(setup, idle))
+  const distrusted = useModels((models) => isDistrusted(view.engine, models))
+  const waits = linked ?? (idle && distrusted ? S.model.test.state : null)
   const waiting = view.run.state === 'running' && (latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false)
   const now = useClock(waiting)
-  const sentence = linked !== null ? S.task.consentShort : describeRun(view, now)
+  const sentence = waits ?? describeRun(view, now)
   const { run } = view
   return (
     <div className="state">
       <p className={`state-line state-${run.state}`} data-testid="state-line" data-state={run.state} title={sentence}>
         {sentence}
       </p>
-      {run.state === 'loading' && linked === null && (
-        <progress aria-label={sentence} max={run.total ?? 1} value={run.total === null ? undefined : run.done} />
-      )}
+      {run.state === 'loading' && waits === null && <LoadBar label={sentence} run={run} />}
       <p className="sr-only" role="status" aria-live="polite">
-        {useCalm(sentence, linked ?? phaseOf(view))}
+        {useCalm(sentence, waits ?? phaseOf(view))}
       </p>
     </div>
   )
+}
+
+/** What the page waits for, if anything: neither a linked server nor a model of the Hub is loaded before a person's word. */
+function waitingFor(setup: SetupView, idle: boolean): string | null {
+  const { config, applied, awaitsConsent } = setup
+  if (awaitsConsent && config.environment.kind === 'openenv') return S.task.consentShort
+  if (!needsLoad(setup)) return null
+  if (applied === null) return S.model.consentShort
+  return idle ? S.model.chosen(config.model.split('/').at(-1) ?? config.model) : null
+}
+
+/** All files together where they are counted, else the one that comes. */
+function LoadBar({ label, run }: { label: string; run: LoadProgress }) {
+  const { done, total } = run.overall ?? run
+  return <progress aria-label={label} max={total ?? 1} value={total === null ? undefined : done} />
 }
 
 /** A reading of the clock; it ticks only while something is timed. */

@@ -4,10 +4,11 @@ import { useRef } from 'react'
 import { useRun, useSelectedEpisode, useSetup, useStores } from '../../store/hooks'
 import { isFresh } from '../../store/controller'
 import { hasChanges } from '../../store/setup-store'
-import { count } from '../../ui/format'
+import { needsLoad } from '../../store/model-settings'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { useNarrow } from '../../ui/useNarrow'
+import { ModelSection, ModelSummary } from '../model/ModelSection'
 import { EnvironmentPicker } from './EnvironmentPicker'
 import { SceneView } from './SceneView'
 import { Settings } from './Settings'
@@ -23,7 +24,7 @@ export function TaskPanel() {
           <CurrentScene />
           <PromptsRead />
           <ToolList />
-          <ModelLine />
+          <ModelSummary />
         </>
       ) : (
         <>
@@ -32,7 +33,7 @@ export function TaskPanel() {
           <CurrentScene />
           <PromptsEdit />
           <ToolList />
-          <ModelLine />
+          <ModelSection />
           <Settings />
         </>
       )}
@@ -57,6 +58,7 @@ function Sheet() {
           <EnvironmentPicker />
           <Changed />
           <PromptsEdit />
+          <ModelSection />
           <Settings />
           <button type="button" className="button primary wide" onClick={() => dialog.current?.close()}>
             {S.task.close}
@@ -68,7 +70,8 @@ function Sheet() {
 }
 
 function Changed() {
-  const changed = useSetup(hasChanges)
+  // A model that waits for Load says so itself.
+  const changed = useSetup((s) => hasChanges(s) && !needsLoad(s))
   const fresh = useRun(isFresh)
   if (!changed) return null
   return (
@@ -142,25 +145,6 @@ function ToolList() {
           </li>
         ))}
       </ul>
-    </div>
-  )
-}
-
-function ModelLine() {
-  const model = useSetup((s) => s.config.model)
-  const info = useRun((view) => view.engine?.info)
-  return (
-    <div className="model">
-      <h3>{S.task.model}</h3>
-      <p className="note">
-        <code>{model.split('/').at(-1)}</code>
-        {info && ` · ${count(info.parameters)} parameters, ${count(info.trainable)} trained`}
-        {' · '}
-        <a href={`${model}/README.md`} target="_blank" rel="noreferrer">
-          {S.task.card}
-        </a>
-      </p>
-      <p className="note">{S.task.modelSentence}</p>
     </div>
   )
 }

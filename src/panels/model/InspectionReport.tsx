@@ -1,0 +1,75 @@
+/** What loading the chosen model would take: verdict, memory, device. For models of the Hub before anything is downloaded. */
+
+import { isHubModel } from '../../env/models'
+import { useModels, useSetup, useStores } from '../../store/hooks'
+import { isFromHub, writeReference } from '../../store/model-settings'
+import { inspectionOf, type InspectionView } from '../../store/model-store'
+import type { RunConfig } from '../../core/config'
+import type { Inspection } from '../../worker/protocol'
+import { S } from '../../ui/strings'
+import { DeviceFacts } from './DeviceFacts'
+import { MemoryBar } from './MemoryBar'
+import { VerdictLine } from './VerdictLine'
+
+export function InspectionReport() {
+  const config = useSetup((s) => s.config)
+  const linked = useSetup((s) => s.applied === null)
+  const inspection = useModels((s) => inspectionOf(s, config))
+  const { controller } = useStores()
+  const fromHub = isFromHub(config)
+  if (!inspection) {
+    return (
+      <div className="inspection">
+        {fromHub && <p className="note">{linked ? S.model.consent(namesOf(config)) : S.model.notLookedUp}</p>}
+        <button type="button" className={fromHub ? 'button' : 'link'} data-testid="look-up" onClick={controller.model.inspect}>
+          {fromHub ? S.model.lookUp : S.model.device.check}
+        </button>
+      </div>
+    )
+  }
+  return (
+    <div className="inspection" aria-busy={inspection.pending}>
+      <Answer inspection={inspection} config={config} />
+    </div>
+  )
+}
+
+function namesOf({ model, model_revision, adapter }: RunConfig): string {
+  const names = isHubModel(model) ? [writeReference(model, model_revision)] : []
+  if (adapter?.kind === 'hub') names.push(`LoRA ${writeReference(adapter.repo, adapter.revision)}`)
+  return names.join(', ')
+}
+
+function Answer({ inspection: { pending, result }, config }: { inspection: InspectionView; config: RunConfig }) {
+  const { controller } = useStores()
+  if (!result) {
+    return (
+      <p className="note" role="status">
+        {pending && isFromHub(config) ? S.model.lookingUp(namesOf(config)) : null}
+      </p>
+    )
+  }
+  if (!result.ok) {
+    return (
+      <>
+        <p className="why" role="alert" data-testid="inspection-error">
+          <strong>{result.error}</strong> {result.advice}
+        </p>
+        <button type="button" className="button" data-testid="look-up" onClick={controller.model.inspect}>
+          {S.model.lookUpAgain}
+        </button>
+      </>
+    )
+  }
+  return <Report inspection={result.inspection} />
+}
+
+function Report({ inspection: { verdict, plan, device } }: { inspection: Inspection }) {
+  return (
+    <>
+      <VerdictLine verdict={verdict} />
+      <MemoryBar plan={plan} budget={device.gpu ? device.gpuBudget : null} />
+      <DeviceFacts device={device} largestBuffer={plan.largestBuffer} />
+    </>
+  )
+}

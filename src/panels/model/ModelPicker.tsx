@@ -1,0 +1,52 @@
+/** Which model: a short list, or any repository on the Hub. Choosing looks it up; nothing is downloaded. */
+
+import { useId, useState } from 'react'
+import { CURATED_MODELS, isHubModel } from '../../env/models'
+import { useSetup, useStores } from '../../store/hooks'
+import { writeReference } from '../../store/model-settings'
+import { bytes, parameterCount } from '../../ui/format'
+import { S } from '../../ui/strings'
+import { ReferenceForm } from './ReferenceForm'
+
+const OTHER = 'other'
+
+export function ModelPicker() {
+  const id = useId()
+  const { controller } = useStores()
+  const model = useSetup((s) => s.config.model)
+  const revision = useSetup((s) => s.config.model_revision)
+  // "Another model" is chosen before it has a name.
+  const [typing, setTyping] = useState(false)
+  const curated = CURATED_MODELS.find((m) => m.model === model && revision === 'main')
+  const own = typing || !curated
+  const choose = (value: string) => {
+    const chosen = CURATED_MODELS.find((m) => m.model === value)
+    setTyping(!chosen)
+    if (chosen) controller.model.choose({ model: chosen.model, model_revision: 'main' })
+  }
+  return (
+    <>
+      <div className="field headline">
+        <label htmlFor={id}>{S.model.title}</label>
+        <select id={id} data-testid="model-select" value={own ? OTHER : curated.model} onChange={(e) => choose(e.target.value)}>
+          {CURATED_MODELS.map(({ model: value, title, parameters, downloadBytes }) => (
+            <option key={value} value={value}>
+              {title} · {parameterCount(parameters)} · {downloadBytes === 0 ? S.model.shipped : bytes(downloadBytes)}
+            </option>
+          ))}
+          <option value={OTHER}>{S.model.other}</option>
+        </select>
+      </div>
+      {own && (
+        <ReferenceForm
+          key={`${model}@${revision}`}
+          label={S.model.reference}
+          initial={isHubModel(model) && !curated ? writeReference(model, revision) : ''}
+          button={S.model.lookUp}
+          testId="model-reference"
+          onUse={(repo, model_revision) => controller.model.choose({ model: repo, model_revision })}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,57 @@
+/** One line for a repository on the Hub with its button; what cannot be read is answered with a sentence. */
+
+import { useId, useState } from 'react'
+import { readReference } from '../../store/reference'
+import { S } from '../../ui/strings'
+
+interface ReferenceFormProps {
+  label: string
+  initial: string
+  button: string
+  testId: string
+  onUse: (repo: string, revision: string) => void
+}
+
+export function ReferenceForm({ label, initial, button, testId, onUse }: ReferenceFormProps) {
+  const id = useId()
+  const [text, setText] = useState(initial)
+  const [why, setWhy] = useState<string | null>(null)
+  const use = () => {
+    const read = readReference(text)
+    setWhy(read.ok ? null : read.why)
+    if (read.ok) onUse(read.value.repo, read.value.revision)
+  }
+  return (
+    <form
+      className="line-form"
+      onSubmit={(e) => {
+        e.preventDefault()
+        use()
+      }}
+    >
+      <label htmlFor={id} className="sr-only">
+        {label}
+      </label>
+      <input
+        id={id}
+        data-testid={testId}
+        value={text}
+        placeholder={S.model.referenceHint}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        aria-invalid={why !== null}
+        aria-describedby={why ? `${id}-why` : undefined}
+        onChange={(e) => setText(e.target.value)}
+      />
+      <button type="submit" className="button" data-testid={`${testId}-use`}>
+        {button}
+      </button>
+      {why && (
+        <p className="why" id={`${id}-why`} role="alert">
+          {why}.
+        </p>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,84 @@
+/** The models in this browser's storage, each with a Delete that asks once more in its own line. */
+
+import { useState } from 'react'
+import { useModels, useStores } from '../../store/hooks'
+import { writeReference } from '../../store/model-settings'
+import { bytes } from '../../ui/format'
+import { S } from '../../ui/strings'
+import type { StoredModel } from '../../worker/protocol'
+
+export function StoredModels() {
+  const { controller } = useStores()
+  const stored = useModels((s) => s.stored)
+  const sum = stored?.models.reduce((total, m) => total + m.bytes, 0) ?? 0
+  return (
+    <details data-testid="stored" onToggle={(e) => e.currentTarget.open && controller.model.listStored()}>
+      <summary>
+        {S.model.stored.title}
+        {sum > 0 && <span className="note"> · {bytes(sum)}</span>}
+      </summary>
+      <List />
+    </details>
+  )
+}
+
+function List() {
+  const stored = useModels((s) => s.stored)
+  const persisted = useModels((s) => s.persisted)
+  const words = S.model.stored
+  if (!stored) return <p className="note">{words.asking}</p>
+  const { models, storage } = stored
+  const sum = models.reduce((total, m) => total + m.bytes, 0)
+  return (
+    <>
+      {models.length === 0 && <p className="note">{words.none}</p>}
+      <ul className="stored-list">
+        {models.map((model) => (
+          <Row key={model.key} model={model} />
+        ))}
+      </ul>
+      <p className="note">
+        {models.length > 1 && `${words.sum(bytes(sum))} `}
+        {storage && words.total(bytes(storage.usage), bytes(storage.quota))}
+        {models.length > 0 && persisted !== null && ` ${persisted ? words.persisted : words.fleeting}`}
+      </p>
+    </>
+  )
+}
+
+function Row({ model: { key, model, revision, bytes: size, complete } }: { model: StoredModel }) {
+  const { controller } = useStores()
+  const [asking, setAsking] = useState(false)
+  const words = S.model.stored
+  const name = writeReference(model, revision.length === 40 ? revision.slice(0, 7) : revision)
+  return (
+    <li data-testid="stored-model">
+      <span className="stored-name">{name}</span>
+      <span className="note">
+        {bytes(size)} · {complete ? words.complete : words.partial}
+      </span>
+      {asking ? (
+        <span className="stored-ask" role="group" aria-label={words.removeName(name)}>
+          <span>{words.sure(bytes(size))}</span>
+          <button type="button" className="button small urged" data-testid="delete-sure" onClick={() => controller.model.deleteStored(key)}>
+            {words.remove}
+          </button>
+          {/* The question takes the place of the button that was focused. */}
+          <button type="button" className="button small" data-testid="delete-keep" autoFocus onClick={() => setAsking(false)}>
+            {words.keep}
+          </button>
+        </span>
+      ) : (
+        <button
+          type="button"
+          className="link stored-delete"
+          data-testid="delete-model"
+          aria-label={words.removeName(name)}
+          onClick={() => setAsking(true)}
+        >
+          {words.remove}
+        </button>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,9 @@
+/** Asks the browser to keep this site's files when its disk fills up. Call it on a click. */
+
+/** Whether it promised; null where the browser cannot be asked. */
+export async function askToPersist(): Promise<boolean | null> {
+  // Missing on insecure origins and in old browsers.
+  const storage = (navigator as Partial<Pick<Navigator, 'storage'>>).storage as Partial<StorageManager> | undefined
+  if (!storage?.persist) return null
+  return storage.persist().catch(() => null)
+}

@@ -1,0 +1,52 @@
+/** How the choice of a model changes a run's settings, and when a choice must wait for a person's word. Pure. */
+
+import { DEFAULT_GRPO, type RunConfig } from '../core/config'
+import { isHubModel } from '../env/models'
+import { defaultConfig } from './presets'
+
+export interface ModelChoice {
+  model: string
+  model_revision: string
+}
+
+/**
+ * The config with another model and the settings that suit it. A Hub model starts from 4 bits and TRL's defaults (one group of
+ * eight, 512 tokens, 2e-5), going back to a model of this site restores its preset; from one Hub model to another the settings
+ * stay. Environment, prompts, seed, LoRA shape and backend are kept; a starting adapter belongs to its base and goes.
+ */
+export function withModel(config: RunConfig, { model, model_revision }: ModelChoice): RunConfig {
+  if (model === config.model) return { ...config, model_revision }
+  const next: RunConfig = { ...config, model, model_revision, adapter: null }
+  const preset = defaultConfig(config.environment)
+  const { seed } = config.grpo
+  if (!isHubModel(model)) return { ...next, precision: preset.precision, grpo: { ...preset.grpo, seed } }
+  if (isHubModel(config.model)) return next
+  const { max_tool_calling_iterations } = preset.grpo
+  return { ...next, precision: 'int4', grpo: { ...DEFAULT_GRPO, max_tool_calling_iterations, seed } }
+}
+
+/** The settings that an environment starts from with the model of `config`, which stays as it is with its adapter. */
+export function defaultWithModel(environment: RunConfig['environment'], config: RunConfig): RunConfig {
+  const base = withModel(defaultConfig(environment), config)
+  return { ...base, precision: config.precision, adapter: config.adapter }
+}
+
+/** Whether loading this config may fetch from the Hub. */
+export function isFromHub({ model, adapter }: Pick<RunConfig, 'model' | 'adapter'>): boolean {
+  return isHubModel(model) || adapter?.kind === 'hub'
+}
+
+/** Equal for configs that load the same weights. */
+export function weightsKey({ model, model_revision, precision, adapter }: RunConfig): string {
+  return JSON.stringify([model, model_revision, precision, adapter])
+}
+
+/** The controls name weights from the Hub that the worker was not told to load: only a press on Load may fetch them. */
+export function needsLoad({ config, applied }: { config: RunConfig; applied: RunConfig | null }): boolean {
+  return isFromHub(config) && (applied === null || weightsKey(applied) !== weightsKey(config))
+}
+
+/** 'owner/name@revision'; 'main' is left out. */
+export function writeReference(repo: string, revision: string): string {
+  return revision === 'main' ? repo : `${repo}@${revision}`
+}

@@ -1,0 +1,68 @@
+/** What the page knows of models: the answer to "what would it take", what is stored, whether a token is set. Never the token. */
+
+import { createStore, type StoreApi } from 'zustand/vanilla'
+import type { LoraConfig, RunConfig } from '../core/config'
+import type { EngineReport } from '../core/events'
+import type { Message, StoredModel } from '../worker/protocol'
+
+export type InspectionResult = Extract<Message, { type: 'inspection' }>['result']
+
+/** The last question about a model and its answer, which stays while a changed setting is asked about again. */
+export interface InspectionView {
+  /** What it is about: see `subjectOf`. */
+  subject: string
+  requestId: number
+  pending: boolean
+  result: InspectionResult | null
+}
+
+export interface ModelView {
+  inspection: InspectionView | null
+  /** The worker holds a Hub token. */
+  hasToken: boolean
+  /** null until it was asked for. */
+  stored: { models: readonly StoredModel[]; storage: { usage: number; quota: number } | null } | null
+  /** The browser promised to keep the files; null = not asked, or it does not say. */
+  persisted: boolean | null
+  /** The failed self-test that a person trains in spite of: see `testKey`. */
+  trusted: string | null
+  /** Adapters given as files, by their names. */
+  givenAdapters: Readonly<Record<string, Pick<LoraConfig, 'r' | 'lora_alpha'> & { targets: string; base: string | null }>>
+  /** The last config that was loaded to the end; Cancel goes back to it. */
+  lastLoaded: RunConfig | null
+}
+
+export type ModelStore = StoreApi<ModelView>
+
+export function createModelStore(): ModelStore {
+  return createStore<ModelView>(() => ({
+    inspection: null,
+    hasToken: false,
+    stored: null,
+    persisted: null,
+    trusted: null,
+    givenAdapters: {},
+    lastLoaded: null,
+  }))
+}
+
+/** Model, revision and adapter: what a person agreed to look up on the Hub. */
+export function subjectOf({ model, model_revision, adapter }: RunConfig): string {
+  return JSON.stringify([model, model_revision, adapter])
+}
+
+/** The inspection, if it is about the model of this config. */
+export function inspectionOf(view: ModelView, config: RunConfig): InspectionView | null {
+  return view.inspection?.subject === subjectOf(config) ? view.inspection : null
+}
+
+/** Names a failed self-test: the GPU adapter and the model it was seen with; null when there is none. */
+export function testKey(engine: EngineReport | null): string | null {
+  return engine?.selfTest && !engine.selfTest.ok ? `${engine.selfTest.adapter} ${engine.info.model}` : null
+}
+
+/** The self-test failed and nobody said to train anyway. */
+export function isDistrusted(engine: EngineReport | null, { trusted }: Pick<ModelView, 'trusted'>): boolean {
+  const key = testKey(engine)
+  return key !== null && key !== trusted
+}
