@@ -11,7 +11,6 @@ export const CHAT_KEY = 0x63686174
 
 export class ChatTools {
   private session: EnvironmentSession | null = null
-  private episodes = 0
   private readonly gate: SessionGate
 
   constructor(
@@ -26,13 +25,15 @@ export class ChatTools {
     return this.session !== null
   }
 
-  /** Opens and resets a session; returns what it says first. Throws PlaygroundError('environment'), or 'stopped' once aborted. */
-  async begin(signal: AbortSignal): Promise<string> {
-    const number = this.episodes++
-    const episode_id = `chat-seed${this.seed}-episode${number}`
+  /**
+   * Opens and resets a session for a conversation's n-th episode; returns what it says first. Throws
+   * PlaygroundError('environment'), or 'stopped' once aborted.
+   */
+  async begin(conversation: number, episode: number, signal: AbortSignal): Promise<string> {
+    const episode_id = `chat-seed${this.seed}-conversation${conversation}-episode${episode}`
     // A server of one session has room only when the last one is closed.
     await orStopped(this.endAll(), signal)
-    const beginning = this.gate.begin({ seed: hash(this.seed, CHAT_KEY, number) >>> 1, episode_id, split: 'heldout' })
+    const beginning = this.gate.begin({ seed: hash(this.seed, CHAT_KEY, conversation, episode) >>> 1, episode_id, split: 'heldout' })
     const begun = await orStopped(beginning, signal).catch((error: unknown) => {
       void beginning.then((late) => {
         if (late.kind === 'begun') this.gate.end(late.session)

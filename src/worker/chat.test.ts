@@ -165,7 +165,7 @@ describe('an answer that does not end by itself', () => {
   it('says when the context is full, also when the question does not fit', async () => {
     const page = open({ reply: () => 'word '.repeat(80), contextLength: 60 })
     const full = await page.ask('Talk')
-    expect(full).toMatchObject({ reason: 'failed', error: 'The context is full: it holds 60 tokens. Press New conversation.' })
+    expect(full).toMatchObject({ reason: 'length', error: 'The context is full: it holds 60 tokens. Press New conversation.' })
     expect(full.tokens).toHaveLength(60)
     const more = await page.ask('More')
     expect(more).toMatchObject({ reason: 'failed', tokens: [], error: expect.stringMatching(/would have \d+ tokens; the context holds 60\. Press New/) as string })
@@ -190,7 +190,7 @@ describe('tools', () => {
     expect(text).toContain(`user\nPlay\nA board.${END}`)
     expect(by('environment')).toBe('A board.meow cat')
     expect(by('model')).toBe(`${say('cat')}${END}It said meow.${END}`)
-    expect(page.environment.resets).toEqual([{ seed: expect.any(Number) as number, episode_id: 'chat-seed5-episode0', split: 'heldout' }])
+    expect(page.environment.resets).toEqual([{ seed: expect.any(Number) as number, episode_id: 'chat-seed5-conversation0-episode0', split: 'heldout' }])
     // The session goes on with the conversation.
     expect((await page.ask('Thanks', { tools: true })).by('environment')).toBe('')
     expect(page.environment.opened).toBe(1)
@@ -205,8 +205,8 @@ describe('tools', () => {
       reply: (turn) => [say('a'), say('b'), 'Fine.'][turn] ?? 'Fine.',
       environment: { reset: () => 'Board', step: () => ({ text: 'You won.', done: true }) },
     })
-    const { by, reason } = await page.ask('Play', options)
-    expect(reason).toBe('end-of-turn')
+    const { by, reason, error } = await page.ask('Play', options)
+    expect([reason, error]).toEqual(['end-of-turn', 'The episode is over, so this call was not made.'])
     // The template's newline after it is in the same token.
     expect(by('environment')).toBe('BoardYou won.\n')
     expect(page.environment.steps.map((s) => s.call.arguments['word'])).toEqual(['a'])
@@ -252,6 +252,17 @@ describe('tools', () => {
     expect((await page.ask('Play', options)).by('environment')).toBe('Board')
   })
 
+  it('begin the same episode, and draw the same numbers, when the other model is asked the same question', async () => {
+    const page = open({ reply: () => ['one', 'two', 'three', 'four', 'five'], environment: { reset: ({ seed }) => `Board ${seed}` } })
+    const said: string[] = []
+    for (const adapter of ['off', 'current', 'off', 'current'] as const) said.push((await page.ask('Play', { ...options, adapter })).text)
+    expect(said[1]).toBe(said[0])
+    expect(said[3]).toBe(said[2])
+    expect(said[2]).not.toBe(said[0])
+    const again = await page.ask('Play', { ...options, adapter: 'current' })
+    expect(said).not.toContain(again.text)
+  })
+
   it('malformed calls are answered without the environment', async () => {
     const page = open({ reply: (turn) => ['<tool_call>\n{"name": \n</tool_call>', 'Sorry.'][turn] ?? 'Fine.' })
     expect((await page.ask('Play', options)).by('environment')).toContain('not valid JSON')
@@ -261,7 +272,7 @@ describe('tools', () => {
   it('are called at most max_tool_calling_iterations times', async () => {
     const page = open({ reply: () => say('a'), grpo: { max_tool_calling_iterations: 2 } })
     const { reason, error } = await page.ask('Play', options)
-    expect([reason, error]).toEqual(['failed', expect.stringContaining('2 times in a row')])
+    expect([reason, error]).toEqual(['length', 'This call was not made: max_tool_calling_iterations allows 2 in a row.'])
     expect(page.environment.steps).toHaveLength(2)
   })
 

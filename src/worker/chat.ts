@@ -33,13 +33,19 @@ const SLOT = 0
 const NEW = 'Press New conversation.'
 
 interface Conversation {
-  /** From 0; part of every random key. */
+  /** From 0; part of every random key. Twins have the same number. */
   number: number
+  twin: boolean
+  /** What it began with. */
+  first: string
+  adapter: ChatOptions['adapter']
   /** Whether its first prompt shows the environment's tools. */
   tools: boolean
   ids: number[]
   /** How many of `ids` the slot holds, unless it was emptied. */
   held: number
+  /** Episodes of the environment that it has begun. */
+  episodes: number
 }
 
 /** One answer in the making. */
@@ -53,7 +59,6 @@ interface Turn {
 
 export class ChatSession {
   private conversation: Conversation | null = null
-  private conversations = 0
   private readonly tools: ChatTools
 
   constructor(
@@ -70,7 +75,7 @@ export class ChatSession {
     let ended: Ended
     try {
       checkOptions(options)
-      ended = await this.withAdapter(options.adapter, () => this.answer(text, { conversation: this.continue(options), options, format, writer, signal }))
+      ended = await this.withAdapter(options.adapter, () => this.answer(text, { conversation: this.continue(text, options), options, format, writer, signal }))
     } catch (error) {
       const stopped = error instanceof PlaygroundError && error.kind === 'stopped'
       ended = stopped ? { reason: 'stopped', error: '' } : { reason: 'failed', error: describeError(error) }
@@ -96,15 +101,21 @@ export class ChatSession {
     }
   }
 
-  /** The conversation that goes on, or a new one. */
-  private continue({ fresh, tools }: ChatOptions): Conversation {
+  /**
+   * The conversation that goes on, or a new one. The same question to the other model at once makes a twin: it gets the same
+   * random numbers and episodes, so that only the model differs.
+   */
+  private continue(text: string, { fresh, tools, adapter }: ChatOptions): Conversation {
     const { conversation } = this
     if (!fresh && conversation && conversation.ids.length > 0) {
       if (conversation.tools === tools) return conversation
       throw new PlaygroundError('config', 'The tools stand in the first prompt of a conversation and cannot change later.', NEW)
     }
     this.tools.end()
-    return (this.conversation = { number: this.conversations++, tools, ids: [], held: 0 })
+    const { number, ...last } = conversation ?? { number: -1, twin: true }
+    const twin = !last.twin && last.first === text && last.tools === tools && last.adapter !== adapter
+    this.conversation = { number: twin ? number : number + 1, twin, first: text, adapter, tools, ids: [], held: 0, episodes: 0 }
+    return this.conversation
   }
 
   private async answer(text: string, turn: Turn): Promise<Ended> {
@@ -116,9 +127,10 @@ export class ChatSession {
       const ended = await this.write(turn)
       if (ended.reason !== 'end-of-turn' || !turn.conversation.tools) return ended
       const { calls } = parseTurn(turn.format.text(ids.slice(start, -1)))
-      // The environment's last word may be commented on, but it answers no more.
-      if (calls.length === 0 || !this.tools.playing) return ended
-      if (rounds >= most) return { reason: 'failed', error: `The model called tools ${most} times in a row, the most that max_tool_calling_iterations allows.` }
+      if (calls.length === 0) return ended
+      // The model may comment on the environment's last word, but is answered no more.
+      if (!this.tools.playing) return { reason: 'end-of-turn', error: 'The episode is over, so this call was not made.' }
+      if (rounds >= most) return { reason: 'length', error: `This call was not made: max_tool_calling_iterations allows ${most} in a row.` }
       const results = await this.tools.call(calls, turn.signal)
       this.append(turn, turn.format.toolSuffix(results))
     }
@@ -129,7 +141,7 @@ export class ChatSession {
     const { conversation, format } = turn
     const { environment, config } = this.parts
     const begins = conversation.tools && !this.tools.playing
-    const observation = begins ? await this.tools.begin(turn.signal) : ''
+    const observation = begins ? await this.tools.begin(conversation.number, conversation.episodes++, turn.signal) : ''
     const said = observation !== '' && /\S$/.test(text) ? `${text}\n` : text
     const first = conversation.ids.length === 0
     const messages: ChatMessage[] = [{ role: 'user', content: said }]
@@ -171,7 +183,7 @@ export class ChatSession {
     const { ids } = conversation
     for (let written = 0; written < options.max_new_tokens; written++) {
       if (ids.length >= engine.contextLength) {
-        return { reason: 'failed', error: `The context is full: it holds ${engine.contextLength} tokens. ${NEW}` }
+        return { reason: 'length', error: `The context is full: it holds ${engine.contextLength} tokens. ${NEW}` }
       }
       throwIfStopped(signal)
       await this.fill(conversation)

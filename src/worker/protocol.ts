@@ -101,7 +101,7 @@ export type Message =
   | { type: 'inspection'; requestId: number; result: { ok: true; inspection: Inspection } | { ok: false; error: string; advice: string } }
   | { type: 'stored-models'; models: StoredModel[]; storage: DeviceReport['storage'] }
   | { type: 'chat-tokens'; requestId: number; tokens: ChatToken[] }
-  /** error: '' unless reason is 'failed'. */
+  /** error: a sentence where there is more to say than the reason; never empty when 'failed'. */
   | { type: 'chat-ended'; requestId: number; reason: 'end-of-turn' | 'length' | 'stopped' | 'failed'; error: string }
   | { type: 'evaluation'; requestId: number; result: EvaluationResult }
   | { type: 'evaluation-failed'; requestId: number; error: string }
