@@ -1,14 +1,14 @@
-/** What quantised_cases.py writes of a repository, and an engine on that repository. */
+/** What quantised_cases.py writes of a repository, that repository on a local Hub, and an engine that loads it from there. */
 
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoraConfig, Precision } from '../../src/core/config'
 import type { Engine } from '../../src/core/engine'
 import type { WeightSource } from '../../src/core/weights'
-import type { ByteSource } from '../../src/hub/bytes'
-import { readSafetensorsIndex } from '../../src/hub/safetensors-index'
-import { SafetensorsSource } from '../../src/hub/safetensors-source'
+import { HubClient } from '../../src/hub/client'
+import { ModelStore } from '../../src/hub/model-store'
+import { openHubModel } from '../../src/hub/open-model'
 import { createEngine } from '../../src/runtime/create'
+import { folderFiles, startHub, type Hub } from '../hub/server'
 import type { ListedScores } from './compare'
 import type { CaseSequence } from './engine-case'
 import { REFERENCE, referenceJson } from './reference'
@@ -56,31 +56,19 @@ export function precisionCase(repo: string, precision: Precision): PrecisionCase
   return found
 }
 
-/** The folder that save_pretrained wrote, through the same reader as a repository on the Hub, without the network. */
-export function savedRepo(repo: string): WeightSource {
-  const folder = join(REFERENCE, 'hub', repo)
-  const text = (file: string): string => readFileSync(join(folder, file), 'utf8')
-  const bytes = (file: string): ByteSource => fileBytes(join(folder, file))
-  const index = 'model.safetensors.index.json'
-  return new SafetensorsSource({
-    name: repo,
-    config: () => Promise.resolve(JSON.parse(text('config.json')) as unknown),
-    files: () =>
-      Promise.resolve(
-        existsSync(join(folder, index)) ? { index: readSafetensorsIndex(text(index)), open: bytes } : [bytes('model.safetensors')],
-      ),
-  })
+/** All repositories on a local Hub, under 'reference/NAME'. */
+export async function serveRepos(): Promise<Hub> {
+  const owned = await Promise.all(
+    repos.map(async (repo) => [`reference/${repo}`, { files: await folderFiles(join(REFERENCE, 'hub', repo)) }] as const),
+  )
+  return startHub({ repos: Object.fromEntries(owned) })
 }
 
-function fileBytes(path: string): ByteSource {
-  return {
-    name: path,
-    size: statSync(path).size,
-    async *read(begin, end) {
-      // createReadStream's end is inclusive.
-      if (end > begin) yield* createReadStream(path, { start: begin, end: end - 1 }) as AsyncIterable<Uint8Array>
-    },
-  }
+/** The weights of a served repository as the page gets them, downloaded anew at each call. */
+export async function openRepo(hub: Hub, repo: string): Promise<WeightSource> {
+  const client = new HubClient({ endpoint: hub.endpoint })
+  const store = new ModelStore({ storage: null })
+  return (await openHubModel({ client, repo: `reference/${repo}`, revision: 'main', store })).source
 }
 
 /** Two slots and room for the batch's long sequence. */

@@ -2,15 +2,50 @@
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readSafetensorsHeader } from '../../src/hub/safetensors'
+import { GAP_BYTES, HEAD_BYTES } from '../../src/hub/safetensors-source'
 import { parseModelConfig } from '../../src/model/config'
-import { repoCases, repoEngine, repos, savedRepo } from './hub-case'
+import { baseTensors } from '../../src/runtime/weights'
+import type { Hub } from '../hub/server'
+import { openRepo, repoCases, repoEngine, repos, serveRepos } from './hub-case'
 import { testRepo } from './hub-suite'
-import { REFERENCE, referenceJson } from './reference'
+import { REFERENCE, referenceBytes, referenceJson } from './reference'
+
+let hub: Hub
+beforeAll(async () => {
+  hub = await serveRepos()
+})
+afterAll(() => hub?.stop())
 
 describe.each(repos)('%s', (repo) => {
-  testRepo(repo, 'float32', 1e-4, () => repoEngine(savedRepo(repo), repo, repoCases(repo).lora, 'float32'))
+  testRepo(repo, 'float32', 1e-4, async () => repoEngine(await openRepo(hub, repo), repo, repoCases(repo).lora, 'float32'))
 })
+
+it('does not download the second copy of a tied head', async () => {
+  const [repo, file] = ['qwen3-bf16-wide-vocab-twice', 'model.safetensors']
+  const bytes = referenceBytes(`hub/${repo}/${file}`)
+  const { entries, dataStart } = readSafetensorsHeader(bytes)
+  const head = entries.get('lm_head.weight')
+  if (!head) throw new Error(`${repo} holds no lm_head.weight`)
+  expect(head.end).toBeGreaterThan(HEAD_BYTES + GAP_BYTES)
+  hub.requests.length = 0
+  const source = await openRepo(hub, repo)
+  const wanted = baseTensors(parseModelConfig(await source.config())).map(({ name }) => name)
+  expect(wanted).not.toContain('lm_head.weight')
+  const seen = new Set<string>()
+  for await (const { name } of source.pieces(wanted)) seen.add(name)
+  expect([...seen].sort()).toEqual([...wanted].sort())
+  const ranges = hub.requests.filter((request) => request.at === 'cdn' && request.file === file).map(({ range }) => rangeOf(range, bytes.length))
+  expect(ranges.length).toBeGreaterThan(1)
+  for (const { begin, end } of ranges) expect(end <= HEAD_BYTES || begin >= dataStart + head.end, `bytes ${begin} to ${end}`).toBe(true)
+})
+
+/** Bytes [begin, end) that a Range header asks for. */
+function rangeOf(header: string | null, size: number): { begin: number; end: number } {
+  const [, begin, last] = /^bytes=(\d+)-(\d*)$/.exec(header ?? '') ?? []
+  return { begin: Number(begin ?? 0), end: last ? Number(last) + 1 : size }
+}
 
 const REFUSED: Record<string, RegExp> = {
   mistral: /^config\.json: model_type is "mistral", which is not supported\.$/,

@@ -6,6 +6,7 @@ import pathlib
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import (
+    AutoTokenizer,
     GPT2Config,
     LlamaConfig,
     MistralConfig,
@@ -16,7 +17,7 @@ from transformers import (
     Qwen3MoeConfig,
 )
 
-from common import OUT
+from common import OUT, TINY
 from models import randomise
 
 HUB = OUT / "hub"
@@ -48,10 +49,9 @@ REPOS = {
     # Heads that do not add up to the hidden size, as in Qwen3-0.6B.
     "qwen3-bf16-tied": (QWEN3, shape(128, 3, 4, 2, 288, 1234, head_dim=64, tie_word_embeddings=True), torch.bfloat16, False),
     "qwen3-f32-untied-sharded": (QWEN3, shape(160, 2, 6, 3, 160, 1111, head_dim=32, tie_word_embeddings=False), torch.float32, True),
-    # Qwen3-0.6B's file holds the tied head a second time.
-    "qwen3-f16-tied-twice": (QWEN3, shape(128, 2, 2, 1, 320, 1399, head_dim=64, tie_word_embeddings=True), torch.float16, False),
-    # A vocabulary beyond what the head takes in one piece.
-    "qwen3-bf16-wide-vocab": (QWEN3, shape(64, 1, 2, 1, 96, 20011, head_dim=32, tie_word_embeddings=True), torch.bfloat16, False),
+    "qwen3-f16-tied": (QWEN3, shape(128, 2, 2, 1, 320, 1399, head_dim=64, tie_word_embeddings=True), torch.float16, False),
+    # A vocabulary beyond what the head takes in one piece; as in Qwen3-0.6B the file holds the tied head a second time.
+    "qwen3-bf16-wide-vocab-twice": (QWEN3, shape(64, 1, 2, 1, 96, 20011, head_dim=32, tie_word_embeddings=True), torch.bfloat16, False),
 }
 
 
@@ -68,11 +68,14 @@ def as_on_the_hub(folder: pathlib.Path) -> None:
 
 def make_hub_models() -> list[str]:
     """Writes every repository and returns their names."""
+    # Any tokenizer makes a repository complete: no text is read here.
+    tokenizer = AutoTokenizer.from_pretrained(TINY)
     for name, ((model_class, config_class), differs, dtype, sharded) in REPOS.items():
         model = model_class(config_class(**COMMON, **differs)).float()
         randomise(model, name)
         folder = HUB / name
         model.to(dtype).save_pretrained(folder, max_shard_size=SHARD if sharded else "1GB")
+        tokenizer.save_pretrained(folder)
         assert (folder / "generation_config.json").exists()
         assert (folder / "model.safetensors.index.json").exists() == sharded, name
         if name.endswith("twice"):

@@ -1,9 +1,10 @@
 /** Weights as 4- and 8-bit blocks against numpy's, code by code, and the engine on them against torch on the same dequantised weights. */
 
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readTensor } from '../../src/core/weights'
 import { dequantizeRows, quantize } from '../../src/model/quantize'
-import { precisionCase, repoCases, repoEngine, repos, savedRepo } from './hub-case'
+import type { Hub } from '../hub/server'
+import { openRepo, precisionCase, repoCases, repoEngine, repos, serveRepos } from './hub-case'
 import { testRepo } from './hub-suite'
 import { referenceTensors } from './reference'
 
@@ -21,6 +22,12 @@ function unpack(codes: Uint8Array, bits: 4 | 8): Uint8Array {
   return bits === 8 ? codes : Uint8Array.from({ length: codes.length * 2 }, (_, i) => ((codes[i >> 1] as number) >> (4 * (i & 1))) & 15)
 }
 
+let hub: Hub
+beforeAll(async () => {
+  hub = await serveRepos()
+})
+afterAll(() => hub?.stop())
+
 describe.each(PRECISIONS)('%s', (precision, bits) => {
   it('codes, scales and values of ties, halves, zeros and extremes are numpy’s to the bit', () => {
     const tensors = new Map(referenceTensors('quantised/edges.safetensors').map(({ name, data }) => [name, data]))
@@ -34,7 +41,7 @@ describe.each(PRECISIONS)('%s', (precision, bits) => {
 
   describe.each(repos)('%s', (repo) => {
     it('dequantises every matrix of the file to numpy’s bits', async () => {
-      const source = savedRepo(repo)
+      const source = await openRepo(hub, repo)
       const config = (await source.config()) as { num_hidden_layers: number; tie_word_embeddings: boolean }
       const theirs = referenceTensors(`${precisionCase(repo, precision).folder}/weights.safetensors`)
       expect(theirs.length).toBe(7 * config.num_hidden_layers + (config.tie_word_embeddings ? 1 : 2))
@@ -45,6 +52,6 @@ describe.each(PRECISIONS)('%s', (precision, bits) => {
     })
 
     // The demand is 1e-3; float32's own noise is below 1e-4, and activations rounded to 8 bits would be far above.
-    testRepo(repo, precision, 2e-4, () => repoEngine(savedRepo(repo), repo, repoCases(repo).lora, precision))
+    testRepo(repo, precision, 2e-4, async () => repoEngine(await openRepo(hub, repo), repo, repoCases(repo).lora, precision))
   })
 })
