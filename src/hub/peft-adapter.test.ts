@@ -79,6 +79,14 @@ describe('readPeftAdapter', () => {
     expect(read(config({}, ['self_attn.q_proj', 'v_proj']), lora()).lora.target_modules).toEqual(['q_proj', 'v_proj'])
   })
 
+  it("takes whole paths, which PEFT 0.21 writes for 'all-linear' on a model of one or two layers", () => {
+    const paths = lora(LORA_TARGETS).flatMap(({ name }) => /^base_model\.model\.(.*)\.lora_A\.weight$/.exec(name)?.[1] ?? [])
+    expect(paths).toContain('model.layers.1.mlp.down_proj')
+    expect(read(config({}, paths), lora(LORA_TARGETS)).lora.target_modules).toEqual([...LORA_TARGETS])
+    const part = paths.filter((path) => path.includes('.0.'))
+    expect(catchError(() => read(config({}, part), lora(LORA_TARGETS, { layers: 1 }))).message).toContain('the same modules of all 2 layers')
+  })
+
   it("gives PEFT's names to tensors that still carry the adapter's", () => {
     const adapter = read(config(), lora(undefined, { suffix: '.default' }))
     expect(adapter.tensors.map(({ name }) => name)).toEqual(lora().map(({ name }) => name))

@@ -109,8 +109,9 @@ const blockOf = (target: LoraTarget) => (['gate_proj', 'up_proj', 'down_proj'].i
 function namedTargets({ target_modules: modules }: Config): Set<LoraTarget> | null {
   if (modules === 'all-linear') return new Set(LORA_TARGETS)
   if (!Array.isArray(modules)) return null
-  // PEFT matches by the end of a module's path.
-  const names = modules.map((module) => module.replace(/^(self_attn|mlp)\./, ''))
+  // PEFT matches by the end of a module's path, and writes whole paths where 'all-linear' finds fewer than 20. That
+  // every layer is there is seen from the tensors.
+  const names = modules.map((module) => module.replace(/^(model\.layers\.\d+\.)?(self_attn|mlp)\./, ''))
   const other = modules.find((_, i) => !isTarget(names[i] as string))
   if (other !== undefined) refuse(`${ADAPTER_CONFIG}: target_modules names '${other}', and only ${LORA_TARGETS.join(', ')} are supported.`)
   return new Set(names.filter(isTarget))
