@@ -131,6 +131,42 @@ describe('a run on WASM', () => {
   })
 })
 
+it('chat answers with the tools, by both models, and stops', async () => {
+  const page = await open(linkOf(small))
+  await page.until('ready')
+  await page.press('chat-open')
+  const { page: dom } = page
+  const answers = dom.getByTestId('chat-answer')
+  const ended = () => answers.evaluateAll((nodes) => nodes.map((node) => node.dataset['ended']))
+  await dom.getByTestId('chat-tools').check()
+  await dom.getByTestId('chat-text').fill('Go on.')
+  await page.press('chat-both')
+  await expect.poll(ended, { timeout: 30_000 }).toEqual(['end-of-turn', 'end-of-turn'])
+  expect(await answers.evaluateAll((nodes) => nodes.map((node) => node.dataset['adapter']))).toEqual(['off', 'current'])
+  const [base, lora] = await answers.allTextContents()
+  // A fresh LoRA changes nothing, and both played the same episode with the same random numbers.
+  expect(lora?.replace('With LoRA', '')).toBe(base?.replace('Base model', ''))
+  expect(base).toMatch(/message "\w+[^]*<tool_call>/)
+
+  await dom.getByTestId('chat-tools').uncheck()
+  // Hot enough to go on for long; stopped from inside the page, as soon as something is written.
+  await dom.getByTestId('chat-temperature').fill('5')
+  await dom.getByTestId('chat-text').fill('Hello')
+  const stopped = dom.waitForFunction(() => {
+    const button = document.querySelector<HTMLButtonElement>('[data-testid="chat-stop"]')
+    const last = [...document.querySelectorAll('[data-testid="chat-answer"]')].at(-1)
+    if (!button || !last?.querySelector('[data-author="model"]')) return false
+    button.click()
+    return true
+  })
+  await dom.getByTestId('chat-text').press('Enter')
+  await stopped
+  await expect.poll(ended).toEqual(['end-of-turn', 'end-of-turn', 'stopped'])
+  await page.press('step')
+  expect((await page.until('paused')).history).toHaveLength(1)
+  page.expectQuiet()
+})
+
 it('without the isolation headers it trains on one thread', async () => {
   const plain = await startDevServer({ isolated: false })
   try {

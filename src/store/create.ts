@@ -1,5 +1,6 @@
 /** Makes the page's stores over a worker, from the page's address. */
 
+import { createChat } from './chat-store'
 import { createController, type EnginePort } from './controller'
 import type { Stores } from './hooks'
 import { readLink } from './link'
@@ -16,5 +17,6 @@ export function createStores(port: EnginePort, hash: string, clock: Clock): Stor
   const selection = createSelectionStore(link.episode)
   const models = createModelStore()
   setup.setState({ config: link.config, problems: link.problems, awaitsConsent: link.config.environment.kind === 'openenv' })
-  return { run, setup, selection, models, controller: createController(port, run, setup, selection, models) }
+  const chat = createChat(port)
+  return { run, setup, selection, chat, models, controller: createController(port, run, setup, selection, models) }
 }

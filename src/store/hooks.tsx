@@ -2,6 +2,7 @@
 
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { useStore } from 'zustand'
+import type { Chat, ChatView } from './chat-store'
 import type { Controller } from './controller'
 import type { ModelStore, ModelView } from './model-store'
 import type { RunStore } from './run-store'
@@ -15,6 +16,7 @@ export interface Stores {
   setup: SetupStore
   selection: SelectionStore
   models: ModelStore
+  chat: Chat
   controller: Controller
 }
 
@@ -41,6 +43,10 @@ export function useSetup<T>(selector: (view: SetupView) => T): T {
 
 export function useModels<T>(selector: (view: ModelView) => T): T {
   return useStore(useStores().models, selector)
+}
+
+export function useChat<T>(selector: (view: ChatView) => T): T {
+  return useStore(useStores().chat.store, selector)
 }
 
 export function useSelection<T>(selector: (view: SelectionView) => T): T {

@@ -4,6 +4,7 @@ import type { ScaleRewards } from '../core/config'
 import type { ExitReason, Author } from '../core/episode'
 import type { SettingKey } from '../store/settings'
 import type { Heat } from '../store/selection-store'
+import { CHAT_STRINGS } from './chat-strings'
 import { MODEL_STRINGS } from './model-strings'
 
 export const S = {
@@ -153,6 +154,7 @@ export const S = {
     summary: (name: string, first: string, last: string, steps: number) => `${name} over ${steps} steps: first ${first}, last ${last}.`,
   },
   notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}` },
+  chat: CHAT_STRINGS,
   crash: {
     title: 'A part of the page failed to draw.',
     advice: 'The run itself goes on in its worker. Try to draw it again; if that fails, reload the page.',

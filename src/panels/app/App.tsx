@@ -7,6 +7,7 @@ import { StoresProvider } from '../../store/hooks'
 import { ErrorBoundary } from '../../ui/ErrorBoundary'
 import { S } from '../../ui/strings'
 import { Bar } from '../bar/Bar'
+import { ChatPanel } from '../chat/ChatPanel'
 import { CurvesPanel } from '../curves/CurvesPanel'
 import { GroupPanel } from '../group/GroupPanel'
 import { SelfTestBanner } from '../model/SelfTestBanner'
@@ -33,6 +34,7 @@ export function App({ stores }: { stores: Stores }) {
             <UpdatePanel />
           </div>
           <TrajectoryPanel />
+          <ChatPanel />
           <CurvesPanel />
         </main>
       </StoresProvider>

@@ -1,0 +1,190 @@
+/** Where a person writes, and what a question is asked with: model, thinking, tools, temperature, length. */
+
+import { type FormEvent, type KeyboardEvent, useId, useState } from 'react'
+import { useChat, useRun, useStores } from '../../store/hooks'
+import { latestStep, type RunView } from '../../store/view'
+import { S } from '../../ui/strings'
+
+/** Why nobody can be asked now; null when somebody can. */
+function refusal(view: RunView): string | null {
+  const { run } = view
+  if (run.state === 'loading' || (run.state === 'failed' && !run.recoverable)) return S.chat.loading
+  if (run.state === 'running' || run.state === 'pausing') return S.chat.training
+  if (run.state === 'paused' && latestStep(view)?.finished === false) return S.chat.midStep
+  return null
+}
+
+export function ChatForm() {
+  const { chat } = useStores()
+  const { tools } = useChat((view) => view.settings)
+  const busy = useChat((view) => view.busy)
+  const why = useRun(refusal)
+  const [text, setText] = useState('')
+  const ready = why === null && !busy && (text.trim() !== '' || tools)
+
+  const send = (ask: (text: string) => void) => {
+    if (!ready) return
+    ask(text.trim())
+    setText('')
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    send(chat.ask)
+  }
+  const onKey = (event: KeyboardEvent) => {
+    // An input method's Enter chooses a word.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    send(chat.ask)
+  }
+  return (
+    <form className="chat-form" onSubmit={submit}>
+      <Choices />
+      <div className="chat-line">
+        <textarea
+          aria-label={S.chat.message}
+          data-testid="chat-text"
+          rows={2}
+          value={text}
+          placeholder={tools ? S.chat.placeholderTools : S.chat.placeholder}
+          onChange={(e) => setText(e.target.value)}
+          onKeyDown={onKey}
+        />
+        <div className="chat-buttons">
+          {busy ? (
+            <button key="stop" type="button" className="button" data-testid="chat-stop" onClick={chat.stop}>
+              {S.chat.stop}
+            </button>
+          ) : (
+            <button key="send" type="submit" className="button primary" data-testid="chat-send" disabled={!ready}>
+              {S.chat.send}
+            </button>
+          )}
+          <button
+            type="button"
+            className="button"
+            data-testid="chat-both"
+            title={S.chat.askBothHint}
+            disabled={!ready}
+            onClick={() => send(chat.askBoth)}
+          >
+            {S.chat.askBoth}
+          </button>
+        </div>
+      </div>
+      {why && (
+        <p className="note" data-testid="chat-refusal">
+          {why}
+        </p>
+      )}
+    </form>
+  )
+}
+
+const ADAPTERS = ['current', 'off'] as const
+
+function Choices() {
+  const { chat } = useStores()
+  const settings = useChat((view) => view.settings)
+  const name = useRun((view) => environmentName(view))
+  return (
+    <div className="chat-choices">
+      <fieldset className="segmented" data-testid="chat-adapter">
+        <legend className="sr-only">{S.chat.who}</legend>
+        {ADAPTERS.map((adapter) => (
+          <label key={adapter} className={adapter === settings.adapter ? 'chosen' : ''}>
+            <input
+              type="radio"
+              name="chat-adapter"
+              className="sr-only"
+              checked={adapter === settings.adapter}
+              onChange={() => chat.set({ adapter })}
+            />
+            {S.chat.adapters[adapter]}
+          </label>
+        ))}
+      </fieldset>
+      <label title={S.chat.thinkingHint}>
+        <input
+          type="checkbox"
+          data-testid="chat-thinking"
+          checked={settings.enable_thinking}
+          onChange={(e) => chat.set({ enable_thinking: e.target.checked })}
+        />{' '}
+        {S.chat.thinking}
+      </label>
+      {name !== null && (
+        <label title={S.chat.toolsHint}>
+          <input type="checkbox" data-testid="chat-tools" checked={settings.tools} onChange={(e) => chat.set({ tools: e.target.checked })} />{' '}
+          {S.chat.tools(name)}
+        </label>
+      )}
+      <span className="chat-numbers">
+        <NumberChoice
+          name="temperature"
+          value={settings.temperature}
+          accepts={(n) => n >= 0 && n <= 10}
+          refusal={S.chat.temperatureRefused}
+          onChange={(temperature) => chat.set({ temperature })}
+        />
+        <NumberChoice
+          name="max_new_tokens"
+          value={settings.max_new_tokens}
+          accepts={(n) => Number.isInteger(n) && n >= 1}
+          refusal={S.chat.lengthRefused}
+          onChange={(max_new_tokens) => chat.set({ max_new_tokens })}
+        />
+      </span>
+    </div>
+  )
+}
+
+function environmentName({ environment }: RunView): string | null {
+  if (!environment) return null
+  return environment.spec.kind === 'builtin' ? environment.spec.name : environment.spec.url
+}
+
+interface NumberChoiceProps {
+  name: string
+  value: number
+  accepts: (value: number) => boolean
+  refusal: string
+  onChange: (value: number) => void
+}
+
+/** What is refused stays in the control and says what is accepted. */
+function NumberChoice({ name, value, accepts, refusal, onChange }: NumberChoiceProps) {
+  const id = useId()
+  const [typed, setTyped] = useState<string | null>(null)
+  const text = typed ?? String(value)
+  const number = Number(text.replace(',', '.'))
+  const ok = text.trim() !== '' && accepts(number)
+  const change = (input: string) => {
+    setTyped(input)
+    const read = Number(input.replace(',', '.'))
+    if (input.trim() !== '' && accepts(read)) onChange(read)
+  }
+  return (
+    <span className={ok ? 'chat-number' : 'chat-number invalid'}>
+      <label htmlFor={id}>
+        <code>{name}</code>
+      </label>
+      <input
+        id={id}
+        data-testid={`chat-${name}`}
+        inputMode="decimal"
+        autoComplete="off"
+        value={text}
+        aria-invalid={!ok}
+        aria-describedby={ok ? undefined : `${id}-why`}
+        onChange={(e) => change(e.target.value)}
+        onBlur={() => ok && setTyped(null)}
+      />
+      {!ok && (
+        <span className="why" id={`${id}-why`} role="alert">
+          {refusal}.
+        </span>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,47 @@
+/** The words of the chat. */
+
+import type { ChatOptions } from '../worker/protocol'
+import type { ChatEnd } from '../store/chat-store'
+
+export const CHAT_STRINGS = {
+  title: 'Chat',
+  lead: 'Talk to the model as it is now, with its LoRA or without.',
+  open: 'Open',
+  close: 'Close',
+  allTokens: 'All tokens',
+  onlySaid: 'Only what was said',
+  allTokensHint: "Show the template's tokens too: the whole of what the model reads",
+  restart: 'New conversation',
+  you: 'You',
+  adapters: { current: 'With LoRA', off: 'Base model' } satisfies Record<ChatOptions['adapter'], string>,
+  who: 'Who answers',
+  begins: 'New conversation',
+  empty: 'The conversation appears here. With tools, the environment begins an episode and answers the calls of the model.',
+  silence: 'Nothing was said: the observation alone.',
+  placeholder: 'Ask something',
+  placeholderTools: 'Say something, or send nothing: the observation alone, as in training',
+  message: 'Message',
+  send: 'Send',
+  stop: 'Stop',
+  askBoth: 'Ask both',
+  askBothHint: 'The same question to the base model and then with the LoRA, each in a conversation of its own',
+  thinking: 'Thinking',
+  thinkingHint: "The chat template's enable_thinking: off puts an empty thought before each answer",
+  tools: (name: string) => `Tools of ${name}`,
+  toolsHint: "Shows the model the run's system prompt and tools; an episode of the environment answers its calls",
+  thought: (tokens: number) => `Thought, ${tokens} ${tokens === 1 ? 'token' : 'tokens'}`,
+  writing: 'writing',
+  queued: 'comes next',
+  answering: (who: string) => `${who} is answering.`,
+  ends: {
+    'end-of-turn': '',
+    length: 'Cut at max_new_tokens.',
+    stopped: 'Stopped.',
+    failed: '',
+  } satisfies Record<ChatEnd['reason'], string>,
+  temperatureRefused: 'temperature must be a number from 0 to 10',
+  lengthRefused: 'max_new_tokens must be a whole number from 1',
+  loading: 'The model is not loaded yet.',
+  training: 'The model is being trained: press Pause to talk to it.',
+  midStep: 'The run is paused in the middle of a step: press Step to finish it first.',
+} as const
