@@ -141,6 +141,31 @@ describe('ModelStore', () => {
     await lease.release()
   })
 
+  it('lets one of two readers store, though the other is faster', async () => {
+    const storage = new MemoryStorage()
+    const lease = await tab(storage).lease()
+    const stored = await lease.model.file({ path: 'w.bin', size: 9000, sha256: null })
+    const readers = [100, 3000].map((chunk) => new CachedBytes(stored, () => countedBytes('w.bin', bytes(9000), chunk)))
+    expect(await Promise.all(readers.map((reader) => readAll(reader)))).toEqual([bytes(9000), bytes(9000)])
+    expect(storage.files.get(storage.path('w.bin.0.part'))).toEqual(bytes(9000))
+  })
+
+  it('stops at the chunk at which it is told to, and keeps what has come', async () => {
+    const storage = new MemoryStorage()
+    const lease = await tab(storage).lease()
+    const stop = new AbortController()
+    const stored = await lease.model.file({ path: 'w.bin', size: 9000, sha256: null })
+    const file = new CachedBytes(stored, () => countedBytes('w.bin', bytes(9000)), { signal: stop.signal })
+    let came = 0
+    const read = async () => {
+      for await (const chunk of file.read(0, 9000)) if ((came += chunk.length) > 2000) stop.abort()
+    }
+    await expect(read()).rejects.toMatchObject({ kind: 'stopped' })
+    expect(came).toBe(2002)
+    expect(storage.files.get(storage.path('w.bin.0.part'))).toEqual(bytes(2002))
+    await expect(read()).rejects.toMatchObject({ kind: 'stopped' })
+  })
+
   it('fills the gap between stored ranges', async () => {
     const lease = await tab(new MemoryStorage()).lease()
     const remote = countedBytes('w.bin', bytes(9000))

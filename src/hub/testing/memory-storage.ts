@@ -62,7 +62,13 @@ export class MemoryStorage implements FileStorage {
       write: (chunk, at) => {
         const old = bytes()
         const longer = Math.max(0, at + chunk.length - old.length)
-        if (this.used + longer > this.quota) throw new Named('QuotaExceededError')
+        if (this.used + longer > this.quota) {
+          // What a disk may leave of a write that failed: length without the bytes.
+          const next = new Uint8Array(old.length + this.quota - this.used)
+          next.set(old)
+          this.files.set(path, next)
+          throw new Named('QuotaExceededError')
+        }
         const next = new Uint8Array(old.length + longer)
         next.set(old)
         next.set(chunk, at)
