@@ -183,10 +183,20 @@ describe('tokens, stored models, adapters', () => {
     expect(port.sent.at(-1)).toEqual({ type: 'delete-stored', key: 'b' })
   })
 
+  it('asks anew how much there is to download once a stored model is deleted', () => {
+    const { model, port, sent } = ready()
+    model.choose(QWEN)
+    port.say(inspected(1, { downloadBytes: 0, storedBytes: 1.2e9 }), STORED)
+    expect(sent('inspect')).toHaveLength(1)
+    model.deleteStored('a')
+    port.say(STORED)
+    expect(sent('inspect')).toHaveLength(2)
+  })
+
   it('gives files before it names them, and loads them at once over the shipped model', () => {
-    const { model, port } = ready()
+    const { model, port, config } = ready()
     const files = { name: 'mine', config: '{}', weights: new ArrayBuffer(8) }
-    model.giveAdapter({ ...files, facts: { r: 8, lora_alpha: 16, targets: 'q_proj', base: null } })
+    model.giveAdapter({ ...files, facts: { lora: config().lora, base: null } })
     expect(port.sent.slice(1).map((c) => c.type)).toEqual(['give-adapter', 'inspect', 'configure'])
     expect(port.sent.at(-1)).toMatchObject({ config: { adapter: { kind: 'file', name: 'mine' } } })
     expect(port.sent[1]).toEqual({ type: 'give-adapter', ...files })

@@ -60,6 +60,7 @@ function planKey(config: RunConfig): string {
 export function createModelActions({ send, setup, models, configureIfFresh, engine }: Page): ModelActions {
   let lastRequest = 0
   let askedPlan = ''
+  let deleting = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
   function inspect() {
@@ -126,7 +127,10 @@ export function createModelActions({ send, setup, models, configureIfFresh, engi
       if (token !== null && asked?.result?.ok === false) inspect()
     },
     listStored: () => send({ type: 'list-stored' }),
-    deleteStored: (key) => send({ type: 'delete-stored', key }),
+    deleteStored(key) {
+      deleting = true
+      send({ type: 'delete-stored', key })
+    },
     trustDevice() {
       models.setState({ trusted: testKey(engine()) })
       send({ type: 'trust-device' })
@@ -142,6 +146,9 @@ export function createModelActions({ send, setup, models, configureIfFresh, engi
         models.setState(({ inspection }) => ({ inspection: inspection?.requestId === requestId ? { ...inspection, pending: false, result } : inspection }))
       } else if (message.type === 'stored-models') {
         models.setState({ stored: { models: message.models, storage: message.storage } })
+        // What is gone has to be downloaded again.
+        if (deleting && inspectionOf(models.getState(), setup.getState().config)?.result?.ok) inspect()
+        deleting = false
       } else if (message.type === 'engine') {
         models.setState({ lastLoaded: setup.getState().applied })
         // A person's word holds for this GPU and model, also when the engine is loaded again.

@@ -27,7 +27,7 @@ export interface ModelView {
   /** The failed self-test that a person trains in spite of: see `testKey`. */
   trusted: string | null
   /** Adapters given as files, by their names. */
-  givenAdapters: Readonly<Record<string, Pick<LoraConfig, 'r' | 'lora_alpha'> & { targets: string; base: string | null }>>
+  givenAdapters: Readonly<Record<string, { lora: LoraConfig; base: string | null }>>
   /** The last config that was loaded to the end; Cancel goes back to it. */
   lastLoaded: RunConfig | null
 }

@@ -105,14 +105,14 @@ function Facts() {
   const model = useSetup((s) => s.config.model)
   const given = useModels((s) => (adapter?.kind === 'file' ? s.givenAdapters[adapter.name] : undefined))
   const loaded = useLoaded()
-  const lora = useRun((view) => view.engine?.lora ?? null)
+  const engine = useRun((view) => view.engine?.lora ?? null)
   if (!adapter) return null
   const words = S.model.adapter
-  const facts = loaded && lora ? words.facts(lora.r, lora.lora_alpha, lora.target_modules.join(', ')) : null
+  const lora = (loaded ? engine : null) ?? given?.lora
   return (
     <p className="note" data-testid="adapter-facts">
       {adapter.kind === 'file' && `${adapter.name} `}
-      {facts ?? (given && words.facts(given.r, given.lora_alpha, given.targets))}
+      {lora && words.facts(lora.r, lora.lora_alpha, lora.target_modules.join(', '))}
       {given?.base && given.base !== model && ` ${words.otherBase(given.base)}`}
     </p>
   )

@@ -20,7 +20,8 @@ export function LoadButtons() {
   const inspection = result?.ok ? result.inspection : null
   const failed = broken && isFromHub(config)
   if (!inspection || !(waits || failed)) return null
-  const { downloadBytes, storedBytes, verdict } = inspection
+  const { downloadBytes, storedBytes, verdict, device } = inspection
+  const free = device.storage ? device.storage.quota - device.storage.usage : Infinity
   const load = () => {
     // Browsers ask for a person's gesture, and a worker has none.
     if (downloadBytes > 0) void askToPersist().then((persisted) => models.setState({ persisted }))
@@ -39,6 +40,7 @@ export function LoadButtons() {
         {labelOf(inspection)}
       </button>
       {storedBytes > 0 && <p className="note">{downloadBytes > 0 ? S.model.load.partly(bytes(storedBytes)) : S.model.load.stored}</p>}
+      {downloadBytes > free && <p className="note">{S.model.load.noRoom(bytes(Math.max(0, free)))}</p>}
       {!fresh && <p className="note">{S.model.endsRun}</p>}
     </div>
   )

@@ -1,20 +1,25 @@
-/** Memory by part: one stacked bar against the budget, its numbers below. */
+/** Memory by part against the budget: one bar while sampling, one while training, the numbers below. */
 
 import type { MemoryPlan } from '../../core/plan'
 import { bytes } from '../../ui/format'
 import { S } from '../../ui/strings'
-import { memoryParts } from './memory-parts'
+import { memoryBars } from './memory-parts'
 
 /** `budget` in bytes; null leaves the mark out. */
 export function MemoryBar({ plan, budget }: { plan: MemoryPlan; budget: number | null }) {
-  const { parts, peak, scale, shared } = memoryParts(plan, budget)
+  const words = S.model.memory
+  const { phases, parts, scale } = memoryBars(plan, budget)
   const share = (value: number) => `${((100 * value) / scale).toFixed(2)}%`
-  const label = S.model.memory.label(parts.map((p) => `${S.model.memory.parts[p.id]} ${bytes(p.bytes)}`).join(', '), bytes(peak))
+  const label = words.label(parts.map((p) => `${words.parts[p.id]} ${bytes(p.bytes)}`).join(', '), bytes(plan.peak))
   return (
     <div className="memory" data-testid="memory">
-      <div className="memory-bar" role="img" aria-label={label}>
-        {parts.map((part) => (
-          <span key={part.id} className={`memory-part memory-${part.id}`} style={{ inlineSize: share(part.bytes) }} />
+      <div className="memory-bars" role="img" aria-label={label}>
+        {phases.map((phase) => (
+          <div key={phase.id} className="memory-bar" title={words.phases[phase.id]}>
+            {phase.parts.map((part) => (
+              <span key={part.id} className={`memory-part memory-${part.id}`} style={{ inlineSize: share(part.bytes) }} />
+            ))}
+          </div>
         ))}
         {budget !== null && <span className="memory-mark" style={{ insetInlineStart: share(budget) }} />}
       </div>
@@ -22,17 +27,17 @@ export function MemoryBar({ plan, budget }: { plan: MemoryPlan; budget: number |
         {parts.map((part) => (
           <li key={part.id}>
             <span className={`memory-swatch memory-${part.id}`} />
-            {S.model.memory.parts[part.id]} <span className="memory-number">{bytes(part.bytes)}</span>
+            {words.parts[part.id]} <span className="memory-number">{bytes(part.bytes)}</span>
           </li>
         ))}
         <li className="memory-peak">
-          {S.model.memory.peak(bytes(peak))}
-          {shared && <span className="note"> {S.model.memory.freed}</span>}
+          {words.peak} <span className="memory-number">{bytes(plan.peak)}</span>
         </li>
       </ul>
+      <p className="note">{words.turns}</p>
       {budget !== null && (
         <p className="note">
-          <span className="memory-tick" /> {S.model.memory.budget(bytes(budget))}
+          <span className="memory-tick" /> {words.budget(bytes(budget))}
         </p>
       )}
     </div>

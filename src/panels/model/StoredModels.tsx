@@ -1,6 +1,6 @@
 /** The models in this browser's storage, each with a Delete that asks once more in its own line. */
 
-import { useState } from 'react'
+import { type MouseEvent, useState } from 'react'
 import { useModels, useStores } from '../../store/hooks'
 import { writeReference } from '../../store/model-settings'
 import { bytes } from '../../ui/format'
@@ -48,8 +48,13 @@ function List() {
 
 function Row({ model: { key, model, revision, bytes: size, complete } }: { model: StoredModel }) {
   const { controller } = useStores()
-  const [asking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<boolean | null>(null)
   const words = S.model.stored
+  const remove = (e: MouseEvent<HTMLElement>) => {
+    // The line goes away with its button.
+    e.currentTarget.closest('details')?.querySelector('summary')?.focus()
+    controller.model.deleteStored(key)
+  }
   const name = writeReference(model, revision.length === 40 ? revision.slice(0, 7) : revision)
   return (
     <li data-testid="stored-model">
@@ -60,10 +65,10 @@ function Row({ model: { key, model, revision, bytes: size, complete } }: { model
       {asking ? (
         <span className="stored-ask" role="group" aria-label={words.removeName(name)}>
           <span>{words.sure(bytes(size))}</span>
-          <button type="button" className="button small urged" data-testid="delete-sure" onClick={() => controller.model.deleteStored(key)}>
+          <button type="button" className="button small urged" data-testid="delete-sure" onClick={remove}>
             {words.remove}
           </button>
-          {/* The question takes the place of the button that was focused. */}
+          {/* Question and button take each other's place, and the focus goes with them. */}
           <button type="button" className="button small" data-testid="delete-keep" autoFocus onClick={() => setAsking(false)}>
             {words.keep}
           </button>
@@ -73,6 +78,7 @@ function Row({ model: { key, model, revision, bytes: size, complete } }: { model
           type="button"
           className="link stored-delete"
           data-testid="delete-model"
+          autoFocus={asking === false}
           aria-label={words.removeName(name)}
           onClick={() => setAsking(true)}
         >
