@@ -37,6 +37,8 @@ export function appConfig(isolated: boolean): UserConfig {
       // Known from the start, so that none is discovered late and reloads a page that is training.
       entries: ['index.html'],
       include: [
+        '@huggingface/hub',
+        'hash-wasm',
         'react',
         'react/jsx-runtime',
         'react/jsx-dev-runtime',

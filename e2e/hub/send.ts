@@ -53,7 +53,8 @@ export async function sendFile(response: ServerResponse, file: HubFile, { method
 }
 
 async function sendBody(response: ServerResponse, file: HubFile, begin: number, end: number, fault: FaultKind | null): Promise<void> {
-  const gone = once(response, 'close')
+  // A reader that leaves in mid-write is an error of the stream, not of the server.
+  const gone = once(response, 'close').catch(() => undefined)
   const stopAt = fault?.kind === 'drop' || fault?.kind === 'stall' ? Math.min(begin + fault.afterBytes, end) : null
   const step = fault?.kind === 'slow' ? Math.max(1, Math.round(fault.bytesPerSecond / 20)) : CHUNK
   for (let at = begin; at < (stopAt ?? end); at += step) {
@@ -65,7 +66,7 @@ async function sendBody(response: ServerResponse, file: HubFile, begin: number, 
     }
     if (response.destroyed) return
     // Awaiting 'drain' alone would wait for ever for a reader that has gone.
-    if (!response.write(bytes)) await Promise.race([once(response, 'drain'), gone])
+    if (!response.write(bytes)) await Promise.race([once(response, 'drain').catch(() => undefined), gone])
     if (fault?.kind === 'slow') await sleep(50)
   }
   if (stopAt === null) response.end()
