@@ -10,6 +10,7 @@ import peft
 import transformers
 import trl
 
+from adapter_cases import make_adapter_cases
 from chat_cases import make_chat_cases
 from engine_cases import make_engine_cases
 from models import make_models
@@ -33,7 +34,8 @@ def main() -> None:
     if "tiny-qwen3" not in names:
         print(f"No shipped model under {TINY.name}: the tests that need it will fail until `npm run pretrain` has made it.")
     repos = make_quantised_cases()
-    print(f"make_quantised_cases: {time.time() - started:.1f} s so far")
+    make_adapter_cases()
+    print(f"make_quantised_cases and make_adapter_cases: {time.time() - started:.1f} s so far")
     versions = {module.__name__: module.__version__ for module in (torch, transformers, peft, trl)}
     write_json(OUT / "manifest.json", dict(models=names, repos=repos, versions=versions))
     print(f"References by {versions} in {time.time() - started:.1f} s")

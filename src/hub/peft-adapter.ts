@@ -54,6 +54,9 @@ const schema = z.looseObject({
 })
 type Config = z.infer<typeof schema>
 
+/** Read first: other methods' configs have other fields, and the method is what a person needs to hear. */
+const methodSchema = z.looseObject({ peft_type: z.string() })
+
 /** Fields that the schema reads, and those that change nothing in what a saved adapter computes. */
 const HARMLESS = new Set([
   ...Object.keys(schema.shape),
@@ -85,6 +88,8 @@ function isOff(value: unknown): boolean {
 }
 
 function readConfig(json: unknown): Config {
+  const method = methodSchema.safeParse(json).data?.peft_type
+  if (method !== undefined && method !== 'LORA') refuseField('peft_type', method, 'and only LORA is supported')
   const parsed = schema.safeParse(json)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
@@ -92,7 +97,6 @@ function readConfig(json: unknown): Config {
     refuse(`${ADAPTER_CONFIG}: ${where}: ${issue?.message ?? 'not readable'}.`, 'Check that this is the adapter_config.json that PEFT saved beside the weights.')
   }
   const config = parsed.data
-  if (config.peft_type !== 'LORA') refuseField('peft_type', config.peft_type, 'and only LORA is supported')
   if (config.task_type && config.task_type !== 'CAUSAL_LM') refuseField('task_type', config.task_type, 'and only CAUSAL_LM is supported')
   if (config.bias && config.bias !== 'none') refuseField('bias', config.bias, 'and trained biases are not supported')
   if (!KEEPS_BASE.has(config.init_lora_weights)) refuseField('init_lora_weights', config.init_lora_weights, 'which changes the base weights too')
