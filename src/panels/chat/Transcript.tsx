@@ -98,7 +98,7 @@ function Answer({ answer, all, state }: { answer: ChatAnswer; all: boolean; stat
         {parts.map((part, i) => (
           <PartView key={i} part={part} writing={state === 'writing' && i === parts.length - 1} />
         ))}
-        {state && <p className="note">{S.chat[state]}</p>}
+        {state && parts.length === 0 && <p className="note">{S.chat[state]}</p>}
         {why && <p className={reason === 'failed' ? 'chat-failed' : 'note'}>{why}</p>}
       </div>
     </div>

@@ -100,7 +100,10 @@ describe('the chat', () => {
     await page.type('chat-text', 'Who?')
     await page.press('chat-both')
     expect(page.host.querySelectorAll('.both [data-testid="chat-answer"]')).toHaveLength(2)
-    expect(page.find('chat-answer')?.dataset['adapter']).toBe('off')
+    expect([...page.host.querySelectorAll<HTMLElement>('[data-adapter]')].map((e) => [e.dataset['adapter'], e.textContent])).toEqual([
+      ['off', 'Base modelwriting'],
+      ['current', 'With LoRAcomes next'],
+    ])
     await page.press('chat-stop')
     expect(page.port.sent.at(-1)).toEqual({ type: 'chat-stop' })
     await page.say(page.ended('stopped'))
