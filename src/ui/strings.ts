@@ -54,7 +54,7 @@ export const S = {
     backend: 'backend',
     changed: 'Settings changed: press Reset to use the new settings.',
     changedFresh: 'Settings changed: Train and Step will use them.',
-    open: 'Change task and settings',
+    open: 'Change task, model and settings',
     close: 'Close',
     back: (name: string) => `Set ${name} back to its starting value`,
   },

@@ -4,6 +4,7 @@ import { useModels, useRun, useSetup, useStores } from '../../store/hooks'
 import { isFresh } from '../../store/controller'
 import { isFromHub, needsLoad } from '../../store/model-settings'
 import { inspectionOf } from '../../store/model-store'
+import { takeLostFocus } from '../../ui/focus'
 import { bytes } from '../../ui/format'
 import { S } from '../../ui/strings'
 import type { Inspection } from '../../worker/protocol'
@@ -34,6 +35,7 @@ export function LoadButtons() {
         type="button"
         className={verdict.kind === 'fits' ? 'button primary wide' : 'button wide'}
         data-testid="load-model"
+        ref={takeLostFocus}
         disabled={awaitsConsent}
         onClick={load}
       >

@@ -3,6 +3,7 @@
 import type { ReactNode } from 'react'
 import { useModels, useRun, useSetup, useStores } from '../../store/hooks'
 import { isFromHub } from '../../store/model-settings'
+import { takeLostFocus } from '../../ui/focus'
 import { bytes } from '../../ui/format'
 import { describeLoading, describePace } from '../../ui/sentence'
 import { S } from '../../ui/strings'
@@ -21,7 +22,7 @@ export function LoadProgressView() {
         {overall && <Bar name={words.total} done={overall.done} total={overall.total} />}
         <div className="load-controls">
           {overall && !overall.fromDisk && (
-            <button type="button" className="button small" data-testid="pause-load" onClick={controller.model.pauseLoad}>
+            <button type="button" className="button small" data-testid="pause-load" ref={takeLostFocus} onClick={controller.model.pauseLoad}>
               {words.pause}
             </button>
           )}
@@ -35,7 +36,7 @@ export function LoadProgressView() {
       <Block text={words.paused}>
         {run.total !== null && <Bar name={words.total} done={run.done} total={run.total} />}
         <div className="load-controls">
-          <button type="button" className="button small primary" data-testid="resume-load" onClick={controller.model.resumeLoad}>
+          <button type="button" className="button small primary" data-testid="resume-load" ref={takeLostFocus} onClick={controller.model.resumeLoad}>
             {words.resume}
           </button>
           <Cancel />

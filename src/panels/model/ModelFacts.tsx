@@ -33,7 +33,6 @@ export function ModelFacts({ heading = false }: { heading?: boolean }) {
   const answer = inspection?.ok ? inspection.inspection : null
   const parameters = (loaded ? info?.parameters : answer?.parameters) ?? CURATED_MODELS.find((m) => m.model === model)?.parameters
   const facts = [
-    ...(answer && onHub ? [answer.architecture] : []),
     ...(parameters === undefined ? [] : [S.model.parameters(parameters < 1e6 ? count(parameters) : parameterCount(parameters))]),
     ...(loaded && info ? [S.model.trained(info.trainable < 1e6 ? count(info.trainable) : parameterCount(info.trainable))] : []),
     ...(answer && onHub ? [S.model.revision(answer.revision.slice(0, 7))] : []),

@@ -174,9 +174,12 @@ describe('a download', () => {
     expect(bars.map((b) => b.getAttribute('aria-label'))).toEqual(['model.safetensors: 412 MB of 1.19 GB', 'total: 412 MB of 1.20 GB'])
     expect(page.text('load-progress')).toContain('Downloading · 9.8 MB/s · 81 s left')
     expect(page.text('state-line')).toBe('Downloading model.safetensors · 412 MB of 1.20 GB · 9.8 MB/s · 81 s left')
+    page.find('pause-load')?.focus()
     await page.press('pause-load')
     expect(page.port.sent.at(-1)).toEqual({ type: 'pause-load' })
     await page.say({ type: 'state', state: { state: 'load-paused', done: 412e6, total: 1.2e9 } })
+    // The keyboard stays where Pause was.
+    expect(document.activeElement).toBe(page.find('resume-load'))
     expect([disabled(page.find('train')), disabled(page.find('reset'))]).toEqual([true, true])
     await page.press('resume-load')
     expect(page.port.sent.at(-1)).toMatchObject({ type: 'configure', config: { model: QWEN } })
