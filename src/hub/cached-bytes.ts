@@ -12,7 +12,7 @@ export interface CachedBytesOptions {
 }
 
 /** The disk answers without a pause; so often its reader lets messages (Pause) through. */
-const BREATH_MS = 50
+const BREATH_MS = 100
 
 export class CachedBytes implements ByteSource {
   readonly name: string

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readAll } from './bytes'
 import { CachedBytes } from './cached-bytes'
@@ -164,6 +165,49 @@ describe('ModelStore', () => {
     expect(came).toBe(2002)
     expect(storage.files.get(storage.path('w.bin.0.part'))).toEqual(bytes(2002))
     await expect(read()).rejects.toMatchObject({ kind: 'stopped' })
+  })
+
+  it('lets a message stop a read from the disk, which never waits by itself', async () => {
+    const lease = await tab(new MemoryStorage()).lease()
+    const [stop, n] = [new AbortController(), 6 * 1024 * 1024]
+    const stored = await lease.model.file({ path: 'w.bin', size: n, sha256: null })
+    const read = async (file: CachedBytes, busyMs: number) => {
+      let came = 0
+      for await (const chunk of file.read(0, n)) {
+        came += chunk.length
+        const until = performance.now() + busyMs
+        while (performance.now() < until);
+      }
+      return came
+    }
+    expect(await read(new CachedBytes(stored, () => countedBytes('w.bin', bytes(n), 1024 * 1024)), 0)).toBe(n)
+    setTimeout(() => stop.abort())
+    await expect(read(new CachedBytes(stored, () => Promise.reject(new Error('no network')), { signal: stop.signal }), 60)).rejects.toMatchObject({ kind: 'stopped' })
+  })
+
+  it('compares a whole file that came in several ranges with the Hub', async () => {
+    const content = bytes(9000)
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    for (const wrong of [false, true]) {
+      const storage = new MemoryStorage()
+      const lease = await tab(storage).lease()
+      const remote = countedBytes('w.bin', wrong ? content.map((byte, i) => (i === 1500 ? byte ^ 1 : byte)) : content)
+      const file = new CachedBytes(await lease.model.file({ path: 'w.bin', size: 9000, sha256 }), () => remote)
+      await readAll(file, 1000, 2000)
+      await readAll(file, 5000, 6000)
+      const all = readAll(file)
+      if (wrong) await expect(all).rejects.toThrow('The download of me/model/w.bin was damaged or tampered with')
+      else expect(await all).toEqual(content)
+      expect([...storage.files.keys()].filter((path) => path.endsWith('.part'))).toHaveLength(wrong ? 0 : 3)
+    }
+  })
+
+  it('says why a model could not be deleted', async () => {
+    const storage = new MemoryStorage()
+    const here = tab(storage)
+    await (await here.lease()).release()
+    storage.broken = true
+    await expect(here.models.delete(KEY)).rejects.toThrow('The browser did not delete me/model (memory storage: UnknownError)')
   })
 
   it('fills the gap between stored ranges', async () => {

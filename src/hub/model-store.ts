@@ -3,8 +3,8 @@
  * alone has synchronous file handles; asking the browser to keep them (navigator.storage.persist()) is the page's to do.
  */
 
-import { PlaygroundError } from '../core/errors'
-import type { FileStorage, StorageTrouble } from './file-storage'
+import { describeError, PlaygroundError } from '../core/errors'
+import { troubleOf, type FileStorage, type StorageTrouble } from './file-storage'
 import { isComplete, MANIFEST_SLOTS, newestManifest, type Manifest } from './manifest'
 import { OpenedModel, type ModelId } from './opened-model'
 import { opfsStorage } from './opfs-storage'
@@ -109,7 +109,10 @@ export class ModelStore {
     if (storage === null) return
     const name = key.slice(0, key.lastIndexOf('@'))
     const refuse = (cause?: unknown): never => {
-      throw new PlaygroundError('model', `${name} cannot be deleted: another tab uses it.`, 'Close the other tab and delete it again.', { cause })
+      if (cause === undefined || troubleOf(cause) === 'locked') {
+        throw new PlaygroundError('model', `${name} cannot be deleted: another tab uses it.`, 'Close the other tab and delete it again.', { cause })
+      }
+      throw new PlaygroundError('model', `The browser did not delete ${name} (${describeError(cause)}).`, "Delete this site's data in the browser's settings.", { cause })
     }
     const here = await this.open_.get(key)?.ready
     const unlock = here?.unlock ?? (await this.lock(key)) ?? refuse()
