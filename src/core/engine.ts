@@ -31,7 +31,8 @@ export interface SamplingParams {
 
 /**
  * Slots share one KV cache of [slots, contextLength]. A slot holds a token prefix; after `prefill` or `decode` it also
- * holds the hidden state of its last token, from which `sample` draws the next one. Calls are queued by the engine.
+ * holds the hidden state of its last token, from which `sample` draws the next one. Calls are queued by the engine. Training may
+ * empty the slots: their memory is then lent to it.
  */
 export interface Sampler {
   readonly slots: number

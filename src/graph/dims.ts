@@ -73,3 +73,13 @@ export function broadcast(a: Shape, b: Shape): Dim[] | null {
   }
   return out
 }
+
+/** A dim as a number; throws when a symbol has no value. */
+export function evaluate(dim: Dim, values: Readonly<Record<string, number>>): number {
+  const { coefficient, symbols } = parse(dim)
+  return symbols.reduce((product, symbol) => {
+    const value = values[symbol]
+    if (value === undefined) throw new Error(`The dimension ${symbol} has no value.`)
+    return product * value
+  }, coefficient)
+}

@@ -139,11 +139,11 @@ export class EngineInstance extends EngineTrainer implements Engine {
   useAdapter: Engine['useAdapter'] = (adapter) => this.queued(() => this.sampler.useAdapter(adapter))
 
   override score(batch: readonly TrainSequence[], options: { temperature: number; adapter?: Adapter }): Promise<SequenceScores[]> {
-    return this.queued(() => super.score(batch, options))
+    return this.training(() => super.score(batch, options))
   }
 
   override accumulate(batch: readonly TrainSequence[], options: { temperature: number }, loss: LossSlopes): Promise<void> {
-    return this.queued(() => super.accumulate(batch, options, loss))
+    return this.training(() => super.accumulate(batch, options, loss))
   }
 
   override optimizerStep(params: OptimizerParams): Promise<{ grad_norm: number }> {
@@ -166,6 +166,13 @@ export class EngineInstance extends EngineTrainer implements Engine {
   override resetAdapter(seed: number): void {
     super.resetAdapter(seed)
     this.sampler.clear()
+  }
+
+  private training<T>(work: () => Promise<T>): Promise<T> {
+    return this.queued(() => {
+      this.sampler.makeRoom()
+      return work()
+    })
   }
 
   private queued<T>(work: () => Promise<T>): Promise<T> {

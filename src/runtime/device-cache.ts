@@ -4,21 +4,28 @@ import { type Cell, type Copy, type DeviceTensor } from './device'
 import { decodeInputs, type KvCache } from './kv-cache'
 import type { LoadedModel } from './model'
 
+/** A smaller cache stays where it is during training, bytes. */
+const WORTH_FREEING = 64e6
+
 interface LayerCache {
   key: Cell
   value: Cell
 }
 
+/**
+ * From 32 new tokens on onnxruntime 1.30 takes another attention kernel on WebGPU, which is wrong on adapters with small
+ * subgroups (SwiftShader: log-probs off by 0.06).
+ */
+export const DEVICE_PREFILL = 31
+
 export class DeviceCache implements KvCache {
   adapter: readonly DeviceTensor[] | undefined = undefined
-  /**
-   * From 32 new tokens on onnxruntime 1.30 takes another attention kernel on WebGPU, which is wrong on adapters with small
-   * subgroups (SwiftShader: log-probs off by 0.06).
-   */
-  readonly longestPrefill = 31
-  private readonly cache: LayerCache[]
-  /** One row's cache: several new tokens over a past need a batch of one. */
-  private readonly single: LayerCache[]
+  readonly longestPrefill = DEVICE_PREFILL
+  private held: {
+    slots: LayerCache[]
+    /** One row's cache: several new tokens over a past need a batch of one. */
+    single: LayerCache[]
+  } | null = null
   /** Elements of one slot's keys (or values) in one layer. */
   private readonly rowSize: number
 
@@ -26,14 +33,34 @@ export class DeviceCache implements KvCache {
     private readonly model: LoadedModel,
     private readonly slots: number,
   ) {
-    const { num_key_value_heads: kv, head_dim: dim, num_hidden_layers: layers } = model.spec.config
+    const { num_key_value_heads: kv, head_dim: dim } = model.spec.config
+    this.rowSize = kv * model.contextLength * dim
+  }
+
+  private get cache(): LayerCache[] {
+    return this.allocated().slots
+  }
+
+  private get single(): LayerCache[] {
+    return this.allocated().single
+  }
+
+  private allocated(): { slots: LayerCache[]; single: LayerCache[] } {
+    const { device, contextLength, spec } = this.model
+    const { num_key_value_heads: kv, head_dim: dim, num_hidden_layers: layers } = spec.config
     const allocate = (rows: number): LayerCache[] => {
-      const zeros = (): Cell => ({ value: model.device.zeros([rows, kv, model.contextLength, dim]) })
+      const zeros = (): Cell => ({ value: device.zeros([rows, kv, contextLength, dim]) })
       return Array.from({ length: layers }, () => ({ key: zeros(), value: zeros() }))
     }
-    this.cache = allocate(slots)
-    this.single = allocate(1)
-    this.rowSize = kv * model.contextLength * dim
+    this.held ??= { slots: allocate(this.slots), single: allocate(1) }
+    return this.held
+  }
+
+  makeRoom(): boolean {
+    if (!this.held || this.rowSize * (this.slots + 1) * this.held.slots.length * 8 < WORTH_FREEING) return false
+    for (const { key, value } of [...this.held.slots, ...this.held.single]) this.model.device.free(key.value, value.value)
+    this.held = null
+    return true
   }
 
   /** The whole context is there from the start. */

@@ -94,6 +94,11 @@ export class HostCache implements KvCache {
     }
   }
 
+  /** Host memory is the page's; what training needs lies elsewhere. */
+  makeRoom(): boolean {
+    return false
+  }
+
   clear(): void {
     for (const { key, value } of this.layers) {
       key.fill(0)

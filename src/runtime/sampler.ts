@@ -37,6 +37,11 @@ export class EngineSampler implements Sampler {
     this.lengths[this.checkedSlot(slot)] = 0
   }
 
+  /** Gives the KV cache's memory to training where it is large; the slots are empty then. */
+  makeRoom(): void {
+    if (this.cache.makeRoom()) this.lengths.fill(0)
+  }
+
   /** Empties all slots and their cache. */
   clear(): void {
     this.lengths.fill(0)

@@ -1,0 +1,76 @@
+/** A model of a real shape with random weights through load, decoding and a training step on WebGPU, with every buffer and dispatch counted. */
+
+import { DEFAULT_LORA, type LoraConfig, type Precision } from '../../src/core/config'
+import { createEngine } from '../../src/runtime/create'
+import { slopes } from '../../src/runtime/testing/gradients'
+import { type GpuCounts, gpuMeter } from './gpu-meter'
+import { type ShapeName, SHAPES, shapeSource } from './shapes'
+
+export interface ShapeRequest {
+  shape: ShapeName
+  /** Fewer layers than the model has. */
+  layers?: number
+  precision: Precision
+  lora?: LoraConfig
+  slots: number
+  contextLength: number
+  microBatchTokens: number
+  /** Tokens of the prompt that is read, and tokens that each slot then decodes. */
+  prompt: number
+  decode: number
+  /** Sequences of the training batch and their length; all but the first token of each is trained on. */
+  sequences: number
+  tokens: number
+}
+
+export interface ShapePhase {
+  name: string
+  seconds: number
+  /** The engine's own count, bytes. */
+  allocated: number
+  gpu: GpuCounts
+}
+
+/** Runs the phases in order; the counts of each are those since the phase before it. */
+export async function runShape(request: ShapeRequest): Promise<ShapePhase[]> {
+  const meter = gpuMeter()
+  const phases: ShapePhase[] = []
+  const config = { ...SHAPES[request.shape], ...(request.layers ? { num_hidden_layers: request.layers } : {}) }
+  let allocated = (): number => 0
+  const phase = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    meter.restart()
+    const from = performance.now()
+    const result = await work()
+    phases.push({ name, seconds: (performance.now() - from) / 1000, allocated: allocated(), gpu: meter.read() })
+    return result
+  }
+  const engine = await phase('load', () =>
+    createEngine({
+      ...request, source: shapeSource(config), lora: request.lora ?? DEFAULT_LORA, backend: 'webgpu', threads: 1, modelName: request.shape, adapterName: 'test',
+    }),
+  )
+  allocated = () => engine.allocatedBytes
+  const ids = Array.from({ length: Math.max(request.prompt, request.tokens) }, (_, i) => (7919 * i + 13) % config.vocab_size)
+  const slots = Array.from({ length: request.slots }, (_, slot) => slot)
+  await phase('prefill', async () => {
+    await engine.prefill(0, ids.slice(0, request.prompt))
+    await engine.copy(0, slots.slice(1))
+  })
+  const token = async (): Promise<void> => {
+    const drawn = await engine.sample(slots.map((slot) => ({ slot, uniform: (slot + 0.5) / request.slots })), { temperature: 1, top_k: 0, top_p: 1, min_p: null })
+    await engine.decode(drawn.map(({ id }, slot) => ({ slot, id })))
+  }
+  await phase('first token', token)
+  for (let k = 1; k < request.decode; k++) await phase(`token ${k + 1}`, token)
+  const batch = Array.from({ length: request.sequences }, (_, s) => ({
+    ids: ids.slice(0, request.tokens).map((id) => (id + s) % config.vocab_size),
+    mask: Array.from({ length: request.tokens }, (_, t) => (t > 0 ? 1 : 0)),
+  }))
+  const train = async (): Promise<void> => {
+    await engine.accumulate(batch, { temperature: 1 }, slopes)
+    await engine.optimizerStep({ learning_rate: 1e-5, adam_beta1: 0.9, adam_beta2: 0.999, adam_epsilon: 1e-8, weight_decay: 0, max_grad_norm: 1 })
+  }
+  if (request.sequences > 0) await phase('training step', train)
+  await engine.dispose()
+  return phases
+}

@@ -1,0 +1,206 @@
+/**
+ * What a model needs of a GPU, before it is loaded: the engine's own tensors counted from their shapes, onnxruntime's working memory
+ * by running the artifacts' turns through a simulated buffer pool, for the worst that sampling and training do.
+ */
+
+import type { LoraConfig, Precision } from '../core/config'
+import type { MemoryPlan } from '../core/plan'
+import { buildArtifact } from '../artifacts/build'
+import { CHUNK } from '../artifacts/optimizer'
+import { type ArtifactName, type ArtifactSpec, headInParts } from '../artifacts/spec'
+import type { Graph } from '../graph/graph'
+import { turnsOf } from '../graph/liveness'
+import { quantizedShapes } from '../graph/ops/quantized'
+import type { ModelConfig } from '../model/config'
+import { bitsOf } from '../model/linear-weight'
+import { elements, isMatrix } from '../model/parameters'
+import { BufferPool } from './buffer-pool'
+import { DEVICE_PREFILL } from './device-cache'
+import { HEAD_LIMITS, planHead } from './head'
+import { layoutOf } from './parameters'
+import { baseTensors } from './weights'
+
+export interface PlanOptions {
+  config: ModelConfig
+  lora: LoraConfig
+  precision: Precision
+  slots: number
+  contextLength: number
+  microBatchTokens: number
+  /** Tokens of the longest training row; a packed row may fill the whole micro-batch, which is what is planned for unless given. */
+  rowTokens?: number
+}
+
+const FLOAT = 4
+/** Our buffers are rounded up to this. */
+const ALIGN = 16
+const aligned = (bytes: number): number => Math.max(ALIGN, Math.ceil(bytes / ALIGN) * ALIGN)
+
+/** Bytes of the base's tensors on the device. */
+export function weightBytes(config: ModelConfig, precision: Precision): number {
+  const bits = bitsOf(precision)
+  return baseTensors(config).reduce((sum, { name, dims }) => {
+    if (bits === null || !isMatrix(name)) return sum + aligned(elements(dims) * FLOAT)
+    const shapes = quantizedShapes(dims as [number, number], bits)
+    return sum + aligned(elements(shapes.packed)) + aligned(elements(shapes.scales) * FLOAT)
+  }, 0)
+}
+
+/** Bytes of the LoRA: the flat vector, its gradient and a micro-batch's part, both moments, and the tensors that the graphs read. */
+export function adapterBytes(spec: ArtifactSpec): number {
+  const layout = layoutOf(spec)
+  const flat = Math.ceil(layout.reduce((n, { size }) => n + size, 0) / CHUNK) * CHUNK * FLOAT
+  return 5 * flat + layout.reduce((n, { size }) => n + aligned(size * FLOAT), 0)
+}
+
+/** Bytes of the KV cache of all slots, the row that prompts are read into included. */
+export function kvCacheBytes(config: ModelConfig, slots: number, contextLength: number): number {
+  const row = config.num_key_value_heads * contextLength * config.head_dim * FLOAT
+  return 2 * config.num_hidden_layers * (aligned(slots * row) + aligned(row))
+}
+
+class Simulation {
+  readonly pool = new BufferPool()
+  /** Our own buffers. */
+  own = 0
+  peak = 0
+
+  constructor(private readonly spec: ArtifactSpec) {}
+
+  hold(bytes: number): void {
+    this.own += bytes
+    this.mark()
+  }
+
+  /** Runs an artifact; its outputs stay, by name and pool size, until they are given back. `aliased` outputs are the caller's buffers. */
+  run(name: ArtifactName, dims: Readonly<Record<string, number>>, hostBytes = 0, aliased: (output: string) => boolean = () => false): number[] {
+    return this.runGraph(buildArtifact(this.spec, name), dims, hostBytes, aliased)
+  }
+
+  runGraph(graph: Graph, dims: Readonly<Record<string, number>>, hostBytes: number, aliased: (output: string) => boolean): number[] {
+    const names = new Map(graph.outputs.map(({ name, value }) => [value.name, name]))
+    const sizes = new Map<string, number>()
+    // Inputs that come from the host pass through the pool too.
+    const uploaded = hostBytes > 0 ? this.pool.take(hostBytes) : 0
+    for (const { made, freed } of turnsOf(graph, dims)) {
+      for (const { name, bytes } of made) {
+        const output = names.get(name)
+        if (output === undefined || !aliased(output)) sizes.set(name, this.pool.take(bytes))
+      }
+      this.mark()
+      if (made.length > 0) this.pool.dispatch()
+      for (const name of freed) {
+        const size = sizes.get(name)
+        if (size !== undefined) this.pool.give(size)
+        sizes.delete(name)
+      }
+    }
+    if (uploaded > 0) this.pool.give(uploaded)
+    this.pool.flush()
+    return [...sizes.values()]
+  }
+
+  give(sizes: readonly number[]): void {
+    for (const size of sizes) this.pool.give(size)
+    this.pool.flush()
+  }
+
+  private mark(): void {
+    this.peak = Math.max(this.peak, this.own + this.pool.total)
+  }
+}
+
+/** The plan for WebGPU. WASM keeps the same tensors in the page's own memory. */
+export function planMemory(options: PlanOptions): MemoryPlan {
+  const { config, lora, precision, slots, contextLength, microBatchTokens } = options
+  const spec: ArtifactSpec = { config, lora, precision }
+  const [weights, adapter, kvCache] = [weightBytes(config, precision), adapterBytes(spec), kvCacheBytes(config, slots, contextLength)]
+  const hidden = config.hidden_size * FLOAT
+  const rope = 2 * Math.ceil(Math.max(contextLength, microBatchTokens) / 256) * 256 * (config.head_dim / 2) * FLOAT
+  const simulation = new Simulation(spec)
+  simulation.hold(weights + adapter + rope + slots * hidden)
+
+  simulation.hold(kvCache)
+  const beforeSampling = simulation.pool.total
+  sample(simulation, slots, contextLength)
+  const sampling = simulation.pool.total - beforeSampling
+  simulation.own -= kvCache
+  const samplingPeak = simulation.peak
+
+  simulation.peak = 0
+  const idle = simulation.own + simulation.pool.total
+  train(simulation, options)
+  const training = simulation.peak - idle
+  return {
+    weights,
+    adapter,
+    kvCache,
+    sampling,
+    training,
+    peak: Math.max(samplingPeak, simulation.peak),
+    largestBuffer: Math.max(simulation.pool.largest, largestOwn(options)),
+  }
+}
+
+function sample(simulation: Simulation, slots: number, contextLength: number): void {
+  const present = (output: string): boolean => output.startsWith('present.')
+  const dims = { slots, capacity: contextLength, positions: contextLength, rows: slots }
+  const piece = Math.min(DEVICE_PREFILL, contextLength)
+  const x = simulation.run('embed', { rows: piece })
+  simulation.give([...simulation.run('prefill', { ...dims, tokens: piece }, 0, present), ...x])
+  const token = simulation.run('embed', { rows: slots })
+  simulation.give([...simulation.run('decode', dims, 0, present), ...token])
+  for (const name of ['head_sample', 'head_sample_filtered'] as const) simulation.give(simulation.run(name, dims))
+}
+
+function train(simulation: Simulation, { config, lora, precision, contextLength, microBatchTokens, rowTokens }: PlanOptions): void {
+  const spec: ArtifactSpec = { config, lora, precision }
+  const tokens = rowTokens ?? microBatchTokens
+  const batch = Math.max(1, Math.floor(microBatchTokens / tokens))
+  const size = [8, 4, 2, 1].find((n) => n <= batch) ?? 1
+  const all = size * tokens
+  const dims = { tokens, positions: Math.max(contextLength, tokens), rows: all, all }
+  const states: number[] = [...simulation.run('embed', { rows: all })]
+  const bias = aligned(size * tokens * tokens * FLOAT)
+  simulation.hold(bias)
+  for (let layer = 0; layer < config.num_hidden_layers; layer++) states.push(...simulation.run(`block_forward_${size}`, dims))
+
+  const plan = planHead({ spec, headLimits: HEAD_LIMITS }, all)
+  const rows = Math.min(plan.rows, all)
+  const headDims = { rows, all, part: plan.part }
+  const inputs = rows * FLOAT
+  simulation.give(simulation.run(headInParts(spec) ? 'head_forward_part' : 'head_forward', headDims, inputs))
+  const dx = aligned(all * config.hidden_size * FLOAT)
+  simulation.hold(dx)
+  let gradient: number[] = []
+  if (headInParts(spec)) {
+    let acc = simulation.run('head_backward_start', headDims, inputs)
+    for (let k = 0; k < 2; k++) {
+      const next = simulation.run('head_backward_part', headDims, inputs)
+      simulation.give(acc)
+      acc = next
+    }
+    gradient = simulation.run('head_backward_end', headDims, all * FLOAT)
+    states.push(...acc)
+  } else gradient = simulation.run('head_backward', headDims, all * FLOAT)
+  states.push(...gradient)
+  // Every layer's gradients stay until the micro-batch ends.
+  for (let layer = 0; layer < config.num_hidden_layers; layer++) states.push(...simulation.run(`block_backward_${size}`, dims))
+  simulation.give(states)
+  simulation.own -= bias + dx
+
+  const parameters = Math.ceil(layoutOf(spec).reduce((n, entry) => n + entry.size, 0) / CHUNK) * CHUNK
+  // The sum, the vector and its moments were ours and are onnxruntime's from the first step on.
+  simulation.run('accumulate', { parameters })
+  simulation.own -= parameters * FLOAT
+  simulation.give(simulation.run('grad_norm', { chunks: parameters / CHUNK }))
+  simulation.run('adamw', { parameters })
+  simulation.own -= 3 * parameters * FLOAT
+}
+
+function largestOwn({ config, precision, lora, slots, contextLength }: PlanOptions): number {
+  const bits = bitsOf(precision)
+  const table = config.vocab_size * config.hidden_size
+  const parameters = layoutOf({ config, lora, precision }).reduce((n, { size }) => n + size, 0)
+  return Math.max(bits === null ? table * FLOAT : (table * bits) / 8, slots * config.num_key_value_heads * contextLength * config.head_dim * FLOAT, parameters * FLOAT)
+}
