@@ -56,6 +56,12 @@ describe('the settings that suit a model', () => {
       grpo: { learning_rate: 2e-5, max_tool_calling_iterations: 3 },
     })
   })
+
+  it('another environment brings the shipped model back where a link named a folder that may not be there', () => {
+    const lane = { kind: 'builtin', name: 'lane' } as const
+    expect(defaultWithModel(lane, { ...catchTheBall, model: 'models/none' })).toEqual(defaultConfig(lane))
+    expect(defaultWithModel(lane, { ...catchTheBall, precision: 'int8' })).toEqual({ ...defaultConfig(lane), precision: 'int8' })
+  })
 })
 
 describe('what waits for Load', () => {

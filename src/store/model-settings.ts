@@ -25,10 +25,14 @@ export function withModel(config: RunConfig, { model, model_revision }: ModelCho
   return { ...next, precision: 'int4', grpo: { ...DEFAULT_GRPO, max_tool_calling_iterations, seed } }
 }
 
-/** The settings that an environment starts from with the model of `config`, which stays as it is with its adapter. */
+/**
+ * The settings that an environment starts from with the model of `config` and its adapter. A folder of this site other than the
+ * shipped model (a link may name one that is not there) gives way to it.
+ */
 export function defaultWithModel(environment: RunConfig['environment'], config: RunConfig): RunConfig {
-  const base = withModel(defaultConfig(environment), config)
-  return { ...base, precision: config.precision, adapter: config.adapter }
+  const preset = defaultConfig(environment)
+  if (!isHubModel(config.model) && config.model !== preset.model) return preset
+  return { ...withModel(preset, config), precision: config.precision, adapter: config.adapter }
 }
 
 /** Whether loading this config may fetch from the Hub. */
