@@ -1,5 +1,6 @@
 /** Everything the training loop tells the outside; the panels are drawn from these and nothing else. */
 
+import type { LoraConfig } from './config'
 import type { EngineInfo } from './engine'
 import type { Author, Episode } from './episode'
 import type { TokenAlternative } from './engine'
@@ -88,6 +89,8 @@ export interface EngineReport {
   info: EngineInfo
   /** null where there was nothing to compare (WASM). */
   selfTest: SelfTestReport | null
+  /** The LoRA that was loaded or made; absent from a sender that does not say. */
+  lora?: LoraConfig | null
   /** Measured at load. */
   loadSeconds: number
 }

@@ -2,6 +2,7 @@
 
 import type { Backend } from '../core/config'
 import { PlaygroundError } from '../core/errors'
+import type { DeviceReport } from '../core/plan'
 
 export interface Capabilities {
   /** null: no WebGPU here. */
@@ -27,6 +28,46 @@ async function probeGpu(): Promise<Capabilities['gpu']> {
     const { vendor, architecture, device, description } = adapter.info
     const software = adapter.info.isFallbackAdapter || /swiftshader|llvmpipe|basic render/i.test(`${architecture} ${description} ${device}`)
     return { name: description || [vendor, architecture, device].filter(Boolean).join(' ') || 'GPU', software }
+  } catch {
+    return null
+  }
+}
+
+const GB = 1e9
+
+/**
+ * Bytes of GPU memory that a plan may use. Browsers do not tell how much there is; a laptop's 8 GB leave half to others. Where the
+ * machine has little memory of its own (navigator.deviceMemory, GB), half of that.
+ */
+function guessBudget(software: boolean): number {
+  const machine = (typeof navigator === 'undefined' ? undefined : (navigator as { deviceMemory?: number }).deviceMemory) ?? 8
+  return (software ? machine / 2 : Math.min(4, machine / 2)) * GB
+}
+
+/** What a person should know before downloading a model; never throws. */
+export async function probeDevice(): Promise<DeviceReport> {
+  const { gpu, threads } = await probeCapabilities()
+  const adapter = gpu ? await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' }).catch(() => null) : null
+  return {
+    gpu:
+      gpu && adapter
+        ? {
+            ...gpu,
+            shaderF16: adapter.features.has('shader-f16'),
+            maxBufferSize: adapter.limits.maxBufferSize,
+            maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
+          }
+        : null,
+    threads,
+    gpuBudget: guessBudget(gpu?.software ?? true),
+    storage: await probeStorage(),
+  }
+}
+
+async function probeStorage(): Promise<DeviceReport['storage']> {
+  try {
+    const { usage, quota } = await navigator.storage.estimate()
+    return usage === undefined || quota === undefined ? null : { usage, quota }
   } catch {
     return null
   }

@@ -39,6 +39,8 @@ export interface EngineOptions {
   precision?: Precision
   /** Most of the head that exists at once; results do not depend on it. */
   headLimits?: HeadLimits
+  /** The LoRA that step 0 has instead of a fresh one; its shapes must be those of `lora`. */
+  startingAdapter?: readonly NamedTensor[] | null
   /** GPU adapter's name, for people. */
   adapterName?: string
 }
@@ -70,7 +72,7 @@ export async function createEngine(options: EngineOptions): Promise<EngineInstan
 }
 
 async function assemble(
-  { lora, backend, threads, slots, modelName, seed, contextLength: asked, microBatchTokens, headLimits }: EngineOptions,
+  { lora, backend, threads, slots, modelName, seed, contextLength: asked, microBatchTokens, headLimits, startingAdapter = null }: EngineOptions,
   config: ModelConfig,
   spec: ArtifactSpec,
   weights: DeviceWeights,
@@ -91,7 +93,9 @@ async function assemble(
     rope: new RopeTables(device, config),
     contextLength,
     headLimits: headLimits ?? HEAD_LIMITS,
+    startingAdapter,
   }
+  if (startingAdapter) model.parameters.importTensors(startingAdapter)
   const info: EngineInfo = {
     backend,
     device: device.label,

@@ -1,6 +1,7 @@
 /** What sampler and trainer share: the device, sessions, base weights, trained parameters, rotary tables. */
 
 import type { ArtifactSpec } from '../artifacts/spec'
+import type { NamedTensor } from '../core/engine'
 import type { Device, DeviceTensor } from './device'
 import type { HeadLimits } from './head'
 import type { Parameters } from './parameters'
@@ -18,6 +19,8 @@ export interface LoadedModel {
   /** Tokens that the rotary tables and the KV cache reach. */
   contextLength: number
   headLimits: HeadLimits
+  /** What resetAdapter goes back to; null draws a fresh LoRA. */
+  startingAdapter: readonly NamedTensor[] | null
 }
 
 /** Rotary tables [rows, head_dim / 2] on the device, made again when a packed row is longer than them. */

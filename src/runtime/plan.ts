@@ -172,7 +172,6 @@ function train(simulation: Simulation, { config, lora, precision, contextLength,
   simulation.give(simulation.run(headInParts(spec) ? 'head_forward_part' : 'head_forward', headDims, inputs))
   const dx = aligned(all * config.hidden_size * FLOAT)
   simulation.hold(dx)
-  let gradient: number[] = []
   if (headInParts(spec)) {
     let acc = simulation.run('head_backward_start', headDims, inputs)
     for (let k = 0; k < 2; k++) {
@@ -180,10 +179,8 @@ function train(simulation: Simulation, { config, lora, precision, contextLength,
       simulation.give(acc)
       acc = next
     }
-    gradient = simulation.run('head_backward_end', headDims, all * FLOAT)
-    states.push(...acc)
-  } else gradient = simulation.run('head_backward', headDims, all * FLOAT)
-  states.push(...gradient)
+    states.push(...acc, ...simulation.run('head_backward_end', headDims, all * FLOAT))
+  } else states.push(...simulation.run('head_backward', headDims, all * FLOAT))
   // Every layer's gradients stay until the micro-batch ends.
   for (let layer = 0; layer < config.num_hidden_layers; layer++) states.push(...simulation.run(`block_backward_${size}`, dims))
   simulation.give(states)

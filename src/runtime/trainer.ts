@@ -125,11 +125,12 @@ export class EngineTrainer implements Trainer {
     return Promise.resolve()
   }
 
-  /** Back to a fresh LoRA drawn from `seed`: version 0, no optimizer state, no reference. Throws 'engine' in full training. */
+  /** Back to the starting adapter, or a fresh LoRA drawn from `seed`: version 0, no optimizer state, no reference. Throws 'engine' in full training. */
   resetAdapter(seed: number): void {
-    const { parameters, device, spec } = this.model
+    const { parameters, device, spec, startingAdapter } = this.model
     if (!spec.lora) throw new PlaygroundError('engine', 'There is no adapter to reset in full-parameter training.', 'Load the model again.')
-    parameters.load(freshLora(parameters.layout, seed))
+    if (startingAdapter) parameters.importTensors(startingAdapter)
+    else parameters.load(freshLora(parameters.layout, seed))
     device.free(...(this.reference ?? []))
     this.reference = null
     this.optimizerSteps = 0

@@ -63,6 +63,8 @@ export function createController(
       port.send(command)
     }
     if (message.type === 'environment') offerPrompts(message)
+    // A failed change: the controls keep it, the run that goes on has these.
+    if (message.type === 'configured') setup.setState({ applied: message.config })
     if (message.type === 'cleared') selection.setState({ step: null, token: null })
     if (message.type === 'evaluation') {
       pending.get(message.requestId)?.resolve(message.result)

@@ -23,9 +23,10 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
       return { ...EMPTY_RUN, run: view.run, engine: view.engine, environment: view.environment }
     case 'inspection':
     case 'stored-models':
+    case 'configured':
     case 'chat-tokens':
     case 'chat-ended':
-      // The model panel and the chat keep their own stores.
+      // The model panel, the chat and the settings keep their own stores.
       return view
     case 'evaluation':
     case 'evaluation-failed':

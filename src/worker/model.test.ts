@@ -1,6 +1,8 @@
 /** Where a model folder is looked for, and what is said when something of it is missing; the network is a stand-in. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { loadFolder } from './model'
+import type { LoadProgress } from '../core/events'
+import { HubAccess } from './hub-access'
+import { loadModel } from './model'
 
 interface Stand {
   env: Record<string, unknown>
@@ -24,6 +26,9 @@ vi.mock('@huggingface/transformers', () => ({
   },
 }))
 
+const loadFolder = (model: string, say: (progress: LoadProgress) => void = () => undefined) =>
+  loadModel({ model, model_revision: 'main' }, new HubAccess(undefined), { onProgress: say, onNotice: () => undefined, signal: new AbortController().signal })
+
 const fetched: string[] = []
 function serve(files: Record<string, unknown>): void {
   vi.stubGlobal('fetch', async (url: string) => {
@@ -39,11 +44,11 @@ beforeEach(() => {
 })
 afterEach(() => vi.unstubAllGlobals())
 
-describe('loadFolder', () => {
+describe('a folder of this site', () => {
   it('reads config and tokenizer of a folder under the site, and nothing from elsewhere', async () => {
     serve({ 'http://host:5173/models/tiny/config.json': { model_type: 'qwen3' } })
     const said: string[] = []
-    const { source, tokenizer } = await loadFolder('models/tiny/', (what) => said.push(what))
+    const { source, tokenizer } = await loadFolder('models/tiny/', ({ what }) => said.push(what))
     expect(tokenizer).toEqual({ tokenizer: 'tiny' })
     expect(transformers.asked).toEqual([{ name: 'tiny', path: '/models/' }])
     expect(transformers.env).toMatchObject({ allowRemoteModels: false, allowLocalModels: true, useBrowserCache: false })
@@ -54,7 +59,7 @@ describe('loadFolder', () => {
 
   it('a missing folder is a sentence before anything else is tried', async () => {
     serve({})
-    await expect(loadFolder('models/none', () => {})).rejects.toMatchObject({
+    await expect(loadFolder('models/none')).rejects.toMatchObject({
       kind: 'model',
       message: 'http://host:5173/models/none/config.json was not found (404).',
       advice: expect.stringContaining('config.json') as string,
@@ -65,7 +70,7 @@ describe('loadFolder', () => {
   it('a tokenizer that cannot be read is a sentence that names the files', async () => {
     serve({ 'http://host:5173/models/tiny/config.json': {} })
     transformers.fail = new Error('Unexpected token <')
-    await expect(loadFolder('models/tiny', () => {})).rejects.toMatchObject({
+    await expect(loadFolder('models/tiny')).rejects.toMatchObject({
       kind: 'model',
       message: expect.stringMatching(/models\/tiny.*Unexpected token </) as string,
       advice: expect.stringContaining('tokenizer.json') as string,

@@ -96,6 +96,8 @@ export type Message =
   | { type: 'engine'; report: EngineReport }
   | { type: 'environment'; spec: EnvironmentSpec; tools: Tool[]; prompts: { system: string; user: string }; maxSessions: number | null }
   | { type: 'event'; event: TrainEvent }
+  /** A configure failed and the run before it goes on: these are its settings. */
+  | { type: 'configured'; config: RunConfig }
   /** A person pressed Reset: forget the curve. */
   | { type: 'cleared' }
   | { type: 'inspection'; requestId: number; result: { ok: true; inspection: Inspection } | { ok: false; error: string; advice: string } }

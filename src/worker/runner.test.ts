@@ -1,96 +1,10 @@
 /** The run as the page drives it, on the real training loop over a bandit and a policy of three replies. */
 import { describe, expect, it } from 'vitest'
-import type { GrpoConfig, RunConfig } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
-import { bandit, banditConfig, banditEngine, chat, type BanditOptions } from '../train/testing/bandit'
-import type { ReplyEngine } from '../train/testing/engine'
-import type { Command, Message, RunState } from './protocol'
-import { Runner } from './runner'
-import type { LoadProgress } from './model'
-import type { RunEngine } from './setup'
-
-/** A policy of three replies that can be reset, and can be told to fail. */
-function makeEngine() {
-  const engine = banditEngine() as ReplyEngine & RunEngine & { resets: number[]; fail: (() => Error) | null }
-  engine.resets = []
-  engine.fail = null
-  engine.resetAdapter = (seed) => {
-    engine.resets.push(seed)
-    engine.theta.fill(0)
-    engine.version = 0
-  }
-  const step = engine.optimizerStep.bind(engine)
-  engine.optimizerStep = async (params) => {
-    if (engine.fail) throw engine.fail()
-    return step(params)
-  }
-  return engine
-}
-
-function open(options: BanditOptions = {}) {
-  const prepared: RunConfig[] = []
-  const engines: ReturnType<typeof makeEngine>[] = []
-  const environments: (ReturnType<typeof bandit> & { closed: number })[] = []
-  let refuse: Error | null = null
-  let discarded = 0
-  const keeper = {
-    prepare: async (config: RunConfig, onProgress: LoadProgress) => {
-      prepared.push(config)
-      onProgress('environment', 0, null)
-      if (refuse) throw refuse
-      const engine = discarded === engines.length ? makeEngine() : (engines.at(-1) as ReturnType<typeof makeEngine>)
-      if (discarded === engines.length) engines.push(engine)
-      const environment = Object.assign(bandit(options), { closed: 0 })
-      environment.close = async () => void environment.closed++
-      environments.push(environment)
-      return { engine, environment, chat }
-    },
-    discardEngine: async () => void discarded++,
-    abandon: () => undefined,
-  }
-  const messages: Message[] = []
-  const listeners = new Set<(message: Message) => void>()
-  const runner = new Runner(keeper, (message) => {
-    messages.push(message)
-    for (const listener of [...listeners]) listener(message)
-  })
-  const states = () => messages.flatMap((m) => (m.type === 'state' ? [m.state] : []))
-  /** Sends a command and resolves with the next message that `isIt`. */
-  const until = (isIt: (message: Message) => boolean, command?: Command) =>
-    new Promise<Message>((resolve) => {
-      const listener = (message: Message) => {
-        if (!isIt(message)) return
-        listeners.delete(listener)
-        resolve(message)
-      }
-      listeners.add(listener)
-      if (command) runner.handle(command)
-    })
-  const untilState = async (name: RunState['state'], command?: Command) => {
-    const message = await until((m) => m.type === 'state' && m.state.state === name, command)
-    return (message as Extract<Message, { type: 'state' }>).state
-  }
-  const records = () => messages.flatMap((m) => (m.type === 'event' && m.event.type === 'step-finished' ? [m.event.record] : []))
-  return {
-    runner,
-    messages,
-    states,
-    records,
-    until,
-    untilState,
-    prepared,
-    engines,
-    environments,
-    /** The next loads fail with this. */
-    refuseWith: (error: Error | null) => {
-      refuse = error
-    },
-    discarded: () => discarded,
-    configure: (grpo: Partial<GrpoConfig> = {}, change: Partial<RunConfig> = {}) =>
-      untilState('ready', { type: 'configure', config: { ...banditConfig({ max_steps: 2, ...grpo }), ...change } }),
-  }
-}
+import { banditConfig } from '../train/testing/bandit'
+import type { Command, Message } from './protocol'
+import { open } from './testing/open-runner'
 
 type Opened = ReturnType<typeof open>
 
@@ -104,7 +18,7 @@ describe('a run', () => {
   it('is loaded, told to the page, and ready', async () => {
     const page = open()
     await page.configure({ seed: 9 })
-    expect(page.messages.map((m) => (m.type === 'state' ? m.state.state : m.type))).toEqual(['cleared', 'loading', 'environment', 'engine', 'ready'])
+    expect(page.messages.map((m) => (m.type === 'state' ? m.state.state : m.type))).toEqual(['loading', 'cleared', 'environment', 'engine', 'ready'])
     const told = page.messages.find((m) => m.type === 'environment')
     expect(told).toMatchObject({ spec: { kind: 'openenv', url: 'ws://bandit' }, maxSessions: null })
     expect(told?.type === 'environment' && told.tools.map((tool) => tool.function.name)).toEqual(['pull'])

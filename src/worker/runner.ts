@@ -1,7 +1,7 @@
 /** The run as the page drives it: configure, train, one step, pause, reset, evaluate. One thing at a time. */
 
 import type { RunConfig } from '../core/config'
-import type { NamedTensor } from '../core/engine'
+import type { Engine, NamedTensor } from '../core/engine'
 import { describeError, PlaygroundError } from '../core/errors'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import { evaluate } from '../train/evaluate'
@@ -48,6 +48,13 @@ export class Runner {
   private chatStop = new AbortController()
   private oneStep = false
   private paused = false
+  /** What is being loaded. */
+  private loading: RunConfig | null = null
+  /** A person paused the load that is going on. */
+  private loadPaused = false
+  private lastProgress: { done: number; total: number | null } = { done: 0, total: null }
+  /** The engine whose failed self-test a person overruled. */
+  private trusted: Engine | null = null
   private readonly gate = new Gate(() => this.tell({ state: 'paused', step: this.run?.trainer.stepNumber ?? 0 }))
   /** The newest configure command. */
   private latest: Command | null = null
@@ -55,7 +62,7 @@ export class Runner {
   private queue: Promise<unknown> = Promise.resolve()
 
   constructor(
-    private readonly keeper: Pick<SetupKeeper, 'prepare' | 'discardEngine' | 'abandon'>,
+    private readonly keeper: Pick<SetupKeeper, 'prepare' | 'discardEngine' | 'abandon' | 'holds'>,
     private readonly post: (message: Message) => void,
   ) {}
 
@@ -65,13 +72,17 @@ export class Runner {
     switch (command.type) {
       case 'configure':
         this.latest = command
+        this.loadPaused = false
         // What is still being connected for an older choice is given up, and its failure is nobody's business.
         this.keeper.abandon()
         return this.enqueue(async () => {
           try {
             await this.configure(command.config)
           } catch (error) {
-            if (this.latest === command) throw error
+            if (this.latest !== command) return
+            if (!this.loadPaused) throw error
+            const { done, total } = this.lastProgress
+            this.tell({ state: 'load-paused', done, total })
           }
         })
       case 'reset':
@@ -91,6 +102,12 @@ export class Runner {
       }
       case 'chat-stop':
         return this.chatStop.abort()
+      case 'pause-load':
+        this.loadPaused = this.loading !== null
+        return this.keeper.abandon()
+      case 'trust-device':
+        this.trusted = this.run?.engine ?? null
+        return
       default:
         // Commands of models are taken before they come here.
         return
@@ -103,20 +120,50 @@ export class Runner {
 
   private async configure(config: RunConfig): Promise<void> {
     await this.halt()
-    await this.run?.talk.release()
-    await this.run?.environment.close()
-    this.run = null
-    this.clear()
+    const before = this.run
+    await before?.talk.release()
     const began = performance.now()
-    const setup = await this.prepare(config)
+    this.loading = config
+    let setup: RunSetup
+    try {
+      setup = await this.prepare(config)
+    } catch (error) {
+      await this.keep(before)
+      throw error
+    } finally {
+      this.loading = null
+    }
+    await before?.environment.close()
+    this.clear()
     this.adopt(config, setup)
-    this.post({ type: 'engine', report: { info: setup.engine.info, selfTest: null, loadSeconds: (performance.now() - began) / 1000 } })
+    this.report(setup, (performance.now() - began) / 1000)
     this.tell({ state: 'ready' })
+  }
+
+  /** After a load that failed: the run before it goes on, unless its engine had to make room. */
+  private async keep(before: Run | null): Promise<void> {
+    if (before && this.keeper.holds(before.engine)) {
+      if (!this.loadPaused) this.post({ type: 'configured', config: before.config })
+      return
+    }
+    this.run = null
+    await before?.environment.close()
+  }
+
+  private report({ engine, selfTest }: RunSetup, loadSeconds: number): void {
+    this.post({ type: 'engine', report: { info: engine.info, selfTest, lora: engine.lora, loadSeconds } })
   }
 
   /** A setup whose adapter is fresh. */
   private async prepare(config: RunConfig): Promise<RunSetup> {
-    const load = () => this.keeper.prepare(config, (what, done, total) => this.tell({ state: 'loading', what, done, total }))
+    const load = () =>
+      this.keeper.prepare(config, {
+        onProgress: (progress) => {
+          this.lastProgress = progress.overall ?? progress
+          this.tell({ state: 'loading', ...progress })
+        },
+        onNotice: (text) => this.post({ type: 'event', event: { type: 'notice', level: 'warning', text } }),
+      })
     const setup = await load()
     if (isReset(setup, config)) return setup
     await setup.environment.close()
@@ -153,6 +200,9 @@ export class Runner {
   private async start(oneStep: boolean): Promise<void> {
     const { run } = this
     if (!run) return
+    if (run.selfTest && !run.selfTest.ok && this.trusted !== run.engine) {
+      throw new PlaygroundError('engine', run.selfTest.problem, 'Choose WASM, or press Train anyway.')
+    }
     await run.talk.release()
     this.oneStep = oneStep
     this.paused = false
@@ -224,7 +274,7 @@ export class Runner {
         await setup.engine.importParameters(kept.adapter)
       }
       this.adopt(config, setup, kept ?? undefined)
-      this.post({ type: 'engine', report: { info: setup.engine.info, selfTest: null, loadSeconds: 0 } })
+      this.report(setup, 0)
     } catch {
       // The old engine is gone and there is no new one: only a new configuration helps.
       this.run = null

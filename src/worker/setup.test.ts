@@ -7,15 +7,17 @@ import { memorySource } from '../hub/memory-source'
 import { ChatFormat } from '../rollout/chat'
 import { qwen3Tokenizer } from '../rollout/testing/tokenizers'
 import type { EngineOptions } from '../runtime/create'
-import { SetupKeeper } from './setup'
+import { CONFIG } from '../runtime/testing/random-model'
+import { HubAccess } from './hub-access'
+import { type SetupCallbacks, SetupKeeper } from './setup'
 
 const loaded = vi.hoisted(() => ({ folders: [] as string[], engines: [] as EngineOptions[], disposed: 0, missing: '' }))
 
 vi.mock('./model', () => ({
-  loadFolder: async (model: string) => {
+  loadModel: async ({ model }: RunConfig) => {
     if (model === loaded.missing) throw new PlaygroundError('model', `${model} was not found.`)
     loaded.folders.push(model)
-    return { source: memorySource({}, []), tokenizer: qwen3Tokenizer() }
+    return { source: memorySource({ ...CONFIG, max_position_embeddings: 4096 }, []), tokenizer: qwen3Tokenizer(), sha: null, close: async () => undefined }
   },
   chatFormat: ({ tokenizer }: { tokenizer: ReturnType<typeof qwen3Tokenizer> }, enable_thinking: boolean) =>
     new ChatFormat(tokenizer, { enable_thinking }),
@@ -33,12 +35,12 @@ const echo = (change: Partial<RunConfig['grpo']> = {}): RunConfig => {
   const config = presetConfig(presetById('echo'))
   return { ...config, grpo: { ...config.grpo, ...change } }
 }
-const nothing = () => {}
+const nothing: SetupCallbacks = { onProgress: () => undefined, onNotice: () => undefined }
 
 describe('SetupKeeper', () => {
   it('loads environment, folder and engine, and says what it is at', async () => {
     const said: string[] = []
-    const { environment, chat } = await new SetupKeeper().prepare(echo(), (what) => said.push(what))
+    const { environment, chat } = await new SetupKeeper(new HubAccess(undefined)).prepare(echo(), { ...nothing, onProgress: ({ what }) => said.push(what) })
     expect(said).toEqual(['environment', 'engine'])
     expect(environment.tools.map((tool) => tool.function.name)).toEqual(['echo_message'])
     expect(chat.endOfTurnIds.length).toBeGreaterThan(0)
@@ -47,16 +49,16 @@ describe('SetupKeeper', () => {
   })
 
   it('gives a slot room for the prompt, what reset says, and the completion', async () => {
-    await new SetupKeeper().prepare(echo({ max_completion_length: 500 }), nothing)
+    await new SetupKeeper(new HubAccess(undefined)).prepare(echo({ max_completion_length: 500 }), nothing)
     const [{ contextLength } = { contextLength: 0 }] = loaded.engines
-    const { environment, chat } = await new SetupKeeper().prepare(echo(), nothing)
+    const { environment, chat } = await new SetupKeeper(new HubAccess(undefined)).prepare(echo(), nothing)
     const prompt = chat.prompt([{ role: 'system', content: environment.prompts.system }], environment.tools, 'message "one two"')
     expect(contextLength).toBeGreaterThanOrEqual(prompt.ids.length + 500)
     expect(contextLength % 128).toBe(0)
   })
 
   it('keeps the engine for another seed or learning rate, and the folder for another group size', async () => {
-    const keeper = new SetupKeeper()
+    const keeper = new SetupKeeper(new HubAccess(undefined))
     const first = await keeper.prepare(echo(), nothing)
     expect((await keeper.prepare(echo({ seed: 7, learning_rate: 1e-5 }), nothing)).engine).toBe(first.engine)
     expect([loaded.engines.length, loaded.disposed]).toEqual([1, 0])
@@ -66,12 +68,12 @@ describe('SetupKeeper', () => {
   })
 
   it('never makes more slots than decode well together', async () => {
-    await new SetupKeeper().prepare(echo({ num_generations: 64, prompts_per_step: 64 }), nothing)
+    await new SetupKeeper(new HubAccess(undefined)).prepare(echo({ num_generations: 64, prompts_per_step: 64 }), nothing)
     expect(loaded.engines[0]?.slots).toBe(64)
   })
 
   it('makes a new engine after the old one was discarded', async () => {
-    const keeper = new SetupKeeper()
+    const keeper = new SetupKeeper(new HubAccess(undefined))
     await keeper.prepare(echo(), nothing)
     await keeper.discardEngine()
     await keeper.discardEngine()
@@ -80,7 +82,7 @@ describe('SetupKeeper', () => {
   })
 
   it('refuses WebGPU where there is none, and what was loaded before stays usable', async () => {
-    const keeper = new SetupKeeper()
+    const keeper = new SetupKeeper(new HubAccess(undefined))
     const first = await keeper.prepare(echo(), nothing)
     await expect(keeper.prepare({ ...echo(), backend: 'webgpu' }, nothing)).rejects.toMatchObject({ kind: 'engine' })
     loaded.missing = 'models/none'

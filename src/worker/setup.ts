@@ -1,21 +1,25 @@
 /** From a run's configuration to an engine, an environment and a chat format; keeps what the next run can use again. */
 
-import type { Backend, RunConfig } from '../core/config'
+import type { LoraConfig, RunConfig } from '../core/config'
 import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
+import { PlaygroundError } from '../core/errors'
+import type { SelfTestReport } from '../core/events'
 import type { ChatMessage } from '../core/tools'
 import { builtinEnvironment } from '../env/builtin/index'
 import { OpenEnvEnvironment } from '../env/openenv/client'
+import { parseModelConfig } from '../model/config'
 import type { ChatFormat } from '../rollout/chat'
-import { chooseBackend, probeCapabilities } from '../runtime/capabilities'
+import { type Capabilities, chooseBackend, probeCapabilities } from '../runtime/capabilities'
 import { createEngine, type EngineInstance } from '../runtime/create'
-import { chatFormat, type LoadedFolder, loadFolder, type LoadProgress } from './model'
+import { selfTest } from '../runtime/self-test'
+import { sliceSource } from '../runtime/slice'
+import { engineSizes } from '../runtime/verdict'
+import type { HubAccess } from './hub-access'
+import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
 
-/** Most episodes that decode together. */
-const MOST_SLOTS: Record<Backend, number> = { wasm: 64, webgpu: 16 }
 /** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
-const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512 }
-const CONTEXT_STEP = 128
+export const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512 }
 
 export type RunEngine = Engine & Pick<EngineInstance, 'resetAdapter'>
 
@@ -23,29 +27,56 @@ export interface RunSetup {
   engine: RunEngine
   environment: Environment
   chat: ChatFormat
+  /** null where nothing was compared: WASM. */
+  selfTest: SelfTestReport | null
+}
+
+export type SetupCallbacks = Omit<ModelCallbacks, 'signal'>
+
+interface KeptEngine {
+  key: string
+  instance: EngineInstance
+  selfTest: SelfTestReport | null
 }
 
 export class SetupKeeper {
-  private folder: { model: string; loaded: LoadedFolder } | null = null
-  private engine: { key: string; instance: EngineInstance } | null = null
+  private model: { key: string; loaded: LoadedModel } | null = null
+  private engine: KeptEngine | null = null
   private connecting: Environment | null = null
+  private loading: AbortController | null = null
 
-  /** Everything that `config` needs. Throws PlaygroundError with what is wrong; what was loaded before stays usable. */
-  async prepare(config: RunConfig, onProgress: LoadProgress): Promise<RunSetup> {
+  constructor(private readonly hub: HubAccess) {}
+
+  /** Everything that `config` needs. Throws PlaygroundError with what is wrong; what was loaded before stays usable unless the engine itself failed. */
+  async prepare(config: RunConfig, callbacks: SetupCallbacks): Promise<RunSetup> {
     const environment = makeEnvironment(config)
-    onProgress('environment', 0, null)
+    callbacks.onProgress({ what: 'environment', done: 0, total: null })
     this.connecting = environment
     await environment.connect().finally(() => {
       this.connecting = null
     })
-    if (this.folder?.model !== config.model) this.folder = { model: config.model, loaded: await loadFolder(config.model, onProgress) }
-    const chat = chatFormat(this.folder.loaded, config.enable_thinking)
-    return { environment, chat, engine: await this.prepareEngine(config, environment, chat, onProgress) }
+    this.loading = new AbortController()
+    try {
+      return await this.load(config, environment, { ...callbacks, signal: this.loading.signal })
+    } catch (error) {
+      await environment.close()
+      throw error
+    } finally {
+      this.loading = null
+      // Read or given up: the stored files are free for other tabs.
+      await this.model?.loaded.close()
+    }
   }
 
-  /** Gives up a connection that is being made: its prepare rejects. */
+  /** Whether this engine is still the one that is kept: one that made room for another is gone. */
+  holds(engine: Engine): boolean {
+    return this.engine?.instance === engine
+  }
+
+  /** Gives up a connection or a download that is being made: its prepare rejects. What was downloaded stays. */
   abandon(): void {
     void this.connecting?.close()
+    this.loading?.abort()
   }
 
   /** Ends the engine; the next prepare makes a new one. */
@@ -55,38 +86,68 @@ export class SetupKeeper {
     await old?.dispose().catch(() => undefined)
   }
 
-  private async prepareEngine(config: RunConfig, environment: Environment, chat: ChatFormat, onProgress: LoadProgress): Promise<EngineInstance> {
+  private async load(config: RunConfig, environment: Environment, callbacks: ModelCallbacks): Promise<RunSetup> {
     const capabilities = await probeCapabilities()
     const backend = chooseBackend(config.backend, capabilities)
-    const episodes = config.grpo.num_generations * config.grpo.prompts_per_step
+    const modelKey = JSON.stringify([config.model, config.model_revision])
+    const { model } = this
+    const loaded = model?.key === modelKey ? model.loaded : await loadModel(config, this.hub, callbacks)
+    this.model = { key: modelKey, loaded }
+    const shape = parseModelConfig(await loaded.source.config())
+    const chat = chatFormat(loaded, config.enable_thinking)
     const messages: ChatMessage[] = [
       ...(config.system_prompt ? [{ role: 'system' as const, content: config.system_prompt }] : []),
       { role: 'user', content: config.user_prompt },
     ]
     const prompt = chat.prompt(messages, environment.tools).ids.length
-    const needed = prompt + OBSERVATION_ROOM[config.environment.kind] + config.grpo.max_completion_length
     const options = {
+      precision: config.precision,
       lora: config.lora,
       backend,
       threads: backend === 'wasm' ? capabilities.threads : 1,
-      slots: Math.min(episodes, MOST_SLOTS[backend]),
-      contextLength: Math.ceil(needed / CONTEXT_STEP) * CONTEXT_STEP,
+      ...engineSizes(shape, backend, config.grpo, prompt + OBSERVATION_ROOM[config.environment.kind]),
       modelName: config.model,
     }
-    const key = JSON.stringify(options)
-    if (this.engine?.key !== key) {
-      await this.discardEngine()
-      onProgress('engine', 0, null)
-      const folder = this.folder as { loaded: LoadedFolder }
-      const instance = await createEngine({
-        ...options,
-        source: folder.loaded.source,
-        seed: config.grpo.seed,
-        ...(capabilities.gpu ? { adapterName: capabilities.gpu.name } : {}),
-      })
-      this.engine = { key, instance }
+    const key = JSON.stringify([options, loaded.sha, config.adapter])
+    if (this.engine?.key !== key) this.engine = await this.makeEngine(key, options, config, loaded, capabilities, callbacks)
+    return { environment, chat, engine: this.engine.instance, selfTest: this.engine.selfTest }
+  }
+
+  private async makeEngine(
+    key: string,
+    options: Omit<Parameters<typeof createEngine>[0], 'source'>,
+    config: RunConfig,
+    loaded: LoadedModel,
+    capabilities: Capabilities,
+    { onProgress, signal }: ModelCallbacks,
+  ): Promise<KeptEngine> {
+    const base = parseModelConfig(await loaded.source.config())
+    const adapter = config.adapter ? await this.hub.adapter(config.adapter, base, signal) : null
+    // What is wrong with the weights' headers is said while the old engine is still there.
+    await loaded.source.tensors()
+    await this.discardEngine()
+    onProgress({ what: 'engine', done: 0, total: null })
+    const adapterName = capabilities.gpu?.name ?? 'GPU'
+    const lora: LoraConfig = adapter?.lora ?? config.lora
+    const { source, slice } = sliceSource(loaded.source, { precision: config.precision })
+    const instance = await createEngine({
+      ...options,
+      lora,
+      source: options.backend === 'webgpu' ? source : loaded.source,
+      startingAdapter: adapter?.tensors ?? null,
+      seed: config.grpo.seed,
+      adapterName,
+    })
+    try {
+      if (signal.aborted) throw new PlaygroundError('stopped', 'The loading was stopped.')
+      if (options.backend === 'wasm') return { key, instance, selfTest: null }
+      onProgress({ what: 'self-test', done: 0, total: null })
+      const report = await selfTest({ slice: await slice(), precision: config.precision, lora, adapterName, threads: capabilities.threads })
+      return { key, instance, selfTest: report }
+    } catch (error) {
+      await instance.dispose().catch(() => undefined)
+      throw error
     }
-    return this.engine.instance
   }
 }
 

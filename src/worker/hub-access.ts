@@ -1,0 +1,52 @@
+/** The worker's way to the Hub: the client with the person's token, the store of downloaded models, the adapters that the page gave. */
+
+import type { AdapterSource } from '../core/config'
+import { PlaygroundError } from '../core/errors'
+import { checkToken, HubClient } from '../hub/client'
+import { browserModelStore, type ModelStore } from '../hub/model-store'
+import { loadHubAdapter, type PeftAdapter, readPeftAdapter } from '../hub/peft-adapter'
+import type { ModelConfig } from '../model/config'
+
+interface AdapterFiles {
+  config: string
+  weights: Uint8Array
+}
+
+export class HubAccess {
+  readonly client: HubClient
+  private token: string | null = null
+  private readonly files = new Map<string, AdapterFiles>()
+  private opened: Promise<ModelStore> | null = null
+
+  /** @param endpoint of a server that speaks the Hub's API; the Hub itself when undefined */
+  constructor(endpoint: string | undefined, private readonly openStore: () => Promise<ModelStore> = browserModelStore) {
+    this.client = new HubClient({ ...(endpoint ? { endpoint } : {}), token: () => this.token })
+  }
+
+  store(): Promise<ModelStore> {
+    return (this.opened ??= this.openStore())
+  }
+
+  /** Kept in memory alone. Throws PlaygroundError('config') for what is no token. */
+  setToken(token: string | null): void {
+    this.token = checkToken(token)
+  }
+
+  giveAdapter(name: string, config: string, weights: ArrayBuffer): void {
+    this.files.set(name, { config, weights: new Uint8Array(weights) })
+  }
+
+  /** The adapter for a base of this shape. Throws PlaygroundError with what does not fit. */
+  async adapter(source: AdapterSource, base: ModelConfig, signal: AbortSignal): Promise<PeftAdapter> {
+    if (source.kind === 'hub') return loadHubAdapter(this.client, source.repo, source.revision, { base, signal })
+    const files = this.files.get(source.name)
+    if (!files) throw new PlaygroundError('config', `The files of the adapter ${source.name} are not here any more.`, 'Choose them again, or start from a fresh LoRA.')
+    let config: unknown
+    try {
+      config = JSON.parse(files.config)
+    } catch (cause) {
+      throw new PlaygroundError('config', `adapter_config.json of ${source.name} is not JSON.`, 'Choose the file that PEFT saved.', { cause })
+    }
+    return readPeftAdapter(config, files.weights, base)
+  }
+}

@@ -1,0 +1,86 @@
+/** Loading as the page drives it: a load that fails, is paused or is replaced, and an engine that nobody trusts. */
+import { describe, expect, it } from 'vitest'
+import { PlaygroundError } from '../core/errors'
+import { banditConfig } from '../train/testing/bandit'
+import type { Message } from './protocol'
+import { open } from './testing/open-runner'
+
+const isDownloading = (m: Message) => m.type === 'state' && m.state.state === 'loading' && m.state.what === 'model.safetensors'
+const other = { ...banditConfig({ max_steps: 2 }), model: 'acme/other' }
+
+describe('a load that fails', () => {
+  it('leaves the run before it as it was, and tells the page whose settings hold', async () => {
+    const page = open()
+    await page.configure()
+    await page.untilState('paused', { type: 'step' })
+    page.refuseWith(new PlaygroundError('model', 'acme/other was not found.', 'Check its id.'))
+    const failed = await page.untilState('failed', { type: 'configure', config: other })
+    expect(failed).toEqual({ state: 'failed', error: 'acme/other was not found.', advice: 'Check its id.', recoverable: true })
+    expect(page.messages.at(-2)).toEqual({ type: 'configured', config: page.prepared[0] })
+    expect(page.environments[0]?.closed).toBe(0)
+    // Step 1 is still there: the run goes on with step 2.
+    expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 2 })
+    expect(page.records().map(({ step }) => step)).toEqual([1, 2])
+  })
+
+  it('after the old engine made room for the new one leaves nothing to train', async () => {
+    const page = open()
+    await page.configure()
+    page.refuseWith(new PlaygroundError('memory', 'The GPU refused an allocation.', 'Choose a smaller model.'))
+    const { holds } = page.keeper
+    page.keeper.holds = () => false
+    const failed = await page.untilState('failed', { type: 'configure', config: other })
+    expect(failed).toMatchObject({ recoverable: false })
+    expect(page.messages.filter(({ type }) => type === 'configured')).toEqual([])
+    expect(page.environments[0]?.closed).toBe(1)
+    page.keeper.holds = holds
+    page.refuseWith(null)
+    await page.configure()
+  })
+})
+
+describe('a download', () => {
+  it('that is paused says how far it came, and goes on when it is configured again', async () => {
+    const page = open()
+    page.waitForever(true)
+    await page.until(isDownloading, { type: 'configure', config: other })
+    expect(await page.untilState('load-paused', { type: 'pause-load' })).toEqual({ state: 'load-paused', done: 7, total: 20 })
+    page.waitForever(false)
+    expect(await page.untilState('ready', { type: 'configure', config: other })).toEqual({ state: 'ready' })
+    expect(page.prepared.map(({ model }) => model)).toEqual(['acme/other', 'acme/other'])
+  })
+
+  it('that is given up for another choice says nothing of its own', async () => {
+    const page = open()
+    page.waitForever(true)
+    await page.until(isDownloading, { type: 'configure', config: other })
+    page.runner.handle({ type: 'pause-load' })
+    page.waitForever(false)
+    await page.configure()
+    expect(page.states().map(({ state }) => state)).not.toContain('load-paused')
+    expect(page.states().map(({ state }) => state)).not.toContain('failed')
+  })
+
+  it('that is not going on cannot be paused', async () => {
+    const page = open()
+    await page.configure()
+    page.runner.handle({ type: 'pause-load' })
+    page.refuseWith(new PlaygroundError('model', 'No.'))
+    expect(await page.untilState('failed', { type: 'configure', config: other })).toMatchObject({ error: 'No.' })
+  })
+})
+
+describe('an engine whose self-test failed', () => {
+  const report = { ok: false, adapter: 'A GPU', logprobError: 3, gradientError: 1, problem: 'A GPU computes other log-probs than WASM.' }
+
+  it('does not train until it is trusted, and is reported', async () => {
+    const page = open()
+    page.report(report)
+    await page.configure()
+    expect(page.messages.find((m) => m.type === 'engine')).toMatchObject({ report: { selfTest: report } })
+    expect(await page.untilState('failed', { type: 'train' })).toMatchObject({ error: report.problem, recoverable: true })
+    expect(page.records()).toEqual([])
+    page.runner.handle({ type: 'trust-device' })
+    expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 2 })
+  })
+})
