@@ -109,7 +109,7 @@ export interface SampleOutputs {
   entropy: Value
   /** float32 [rows, TOP]: probabilities of the likeliest tokens, best first. */
   topProb: Value
-  /** int64 [rows, TOP], from the filtered sampler [rows, FILTER_WIDTH or fewer]: their ids. */
+  /** int64, or of a large vocabulary float32, [rows, TOP]; from the filtered sampler int64 [rows, FILTER_WIDTH or fewer]: their ids. */
   topId: Value
 }
 
@@ -130,7 +130,7 @@ function firstAbove(running: Value, threshold: Value, otherwise: Value): Value {
   return where(less(above, g.constant(1)), otherwise, sub(g.constant(running.shape[1] as number), above))
 }
 
-/** Above this many buckets the running sums are taken in two levels: onnxruntime's CumSum on WebGPU takes n² time. */
+/** Above this many buckets running sums are taken in two levels and the largest found one by one: on WebGPU onnxruntime's CumSum takes n² time, its TopK sorts. */
 const ONE_LEVEL = 2048
 
 /** Index of the bucket that holds `uniform` of the total, float32 [rows, 1]; buckets [rows, n], none below 0. */
@@ -159,13 +159,34 @@ function inverseCdf(weights: Value, uniform: Value): Value {
   return add(mul(at, g.constant(size)), firstAbove(add(cumSum(block), before), threshold, last))
 }
 
+/**
+ * The TOP largest of each row of x [rows, n] (all above −1), best first, and their places as float32 (exact below 2²⁴). One maximum
+ * after the other: onnxruntime's TopK sorts the whole row on WebGPU, in about 170 dispatches where the vocabulary is large.
+ */
+function largest(x: Value): [Value, Value] {
+  const g = x.graph
+  const n = x.shape[1] as number
+  const backwards = g.constant(Array.from({ length: n }, (_, i) => n - 1 - i), [1, n])
+  const [values, places]: [Value[], Value[]] = [[], []]
+  let left = x
+  for (let k = 0; k < TOP; k++) {
+    const value = reduceMax(left, [-1])
+    // Of equal ones the first.
+    const fromEnd = reduceMax(where(equal(left, value), backwards, g.constant(-1)), [-1])
+    values.push(value)
+    places.push(sub(g.constant(n - 1), fromEnd))
+    if (k + 1 < TOP) left = where(equal(backwards, fromEnd), g.constant(-1), left)
+  }
+  return [concat(values, 1), concat(places, 1)]
+}
+
 /** Draws from softmax(logits / temperature) by inverse CDF over the vocabulary; uniform float32 [rows] in [0, 1). */
 export function headSample(inputs: HeadInputs & { uniform: Value }, config: ModelConfig): SampleOutputs {
   const { logits, lse } = distribution(inputs, config)
   const logprobs = sub(logits, lse)
   const probs = exp(logprobs)
   const id = inverseCdf(probs, inputs.uniform)
-  const [topProb, topId] = topK(probs, TOP)
+  const [topProb, topId] = config.vocab_size > ONE_LEVEL ? largest(probs) : topK(probs, TOP)
   return { choice: flat(id), logprob: flat(pick(logprobs, id)), entropy: flat(entropyOf(probs, logprobs)), topProb, topId }
 }
 

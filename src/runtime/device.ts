@@ -72,10 +72,10 @@ export function hostFloats(tensor: DeviceTensor | undefined): Float32Array {
   return tensor.tensor.data as Float32Array
 }
 
-/** An int64 output that came back to the host. */
-export function hostIntegers(tensor: DeviceTensor | undefined): BigInt64Array {
+/** Whole numbers that came back to the host, int64 or float32; read them by Number(). */
+export function hostIntegers(tensor: DeviceTensor | undefined): BigInt64Array | Float32Array {
   if (!tensor) throw new Error('An output that the engine needs was not computed.')
-  return tensor.tensor.data as BigInt64Array
+  return tensor.tensor.data as BigInt64Array | Float32Array
 }
 
 /** Bytes that a tensor of ours takes. */
