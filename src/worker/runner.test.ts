@@ -322,6 +322,17 @@ describe('a failure in a step', () => {
     expect(await kl(true)).toBeCloseTo(undisturbed, 6)
   })
 
+  it('of a model of the Hub asks for the same backend again: WASM would take seconds a token', async () => {
+    const page = open()
+    await page.configure({ max_steps: 3 }, { model: 'acme/large', backend: 'webgpu' })
+    await page.untilState('paused', { type: 'step' })
+    page.engines[0]!.fail = () => new PlaygroundError('device-lost', 'The GPU was taken away.')
+    const failed = await page.untilState('failed', { type: 'train' })
+    expect(failed).toMatchObject({ recoverable: true, advice: expect.stringMatching(/^The adapter of step 1 is kept: press Train to go on from it, or lower/) as string })
+    expect(page.prepared.map(({ backend }) => backend)).toEqual(['webgpu', 'webgpu'])
+    expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 3 })
+  })
+
   it('before the first step was finished starts over on WASM', async () => {
     const page = open()
     await page.configure({}, { backend: 'webgpu' })

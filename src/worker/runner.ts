@@ -4,6 +4,7 @@ import type { RunConfig } from '../core/config'
 import type { Engine, NamedTensor } from '../core/engine'
 import { describeError, PlaygroundError } from '../core/errors'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
+import { isHubModel } from '../env/models'
 import { evaluate } from '../train/evaluate'
 import { GrpoTrainer } from '../train/grpo'
 import { shouldStop } from '../train/stop'
@@ -258,11 +259,14 @@ export class Runner {
     this.post({ type: 'cleared' })
   }
 
-  /** After a failure in the loop: a lost GPU is replaced by WASM, with the adapter of the last finished step. */
+  /**
+   * After a failure in the loop: a lost GPU is replaced by WASM, with the adapter of the last finished step. A model of the Hub would take
+   * seconds a token there: its GPU is asked for again.
+   */
   private async recover(error: unknown): Promise<RunState> {
     const { run } = this
     if (!run || !(error instanceof PlaygroundError) || (error.kind !== 'device-lost' && error.kind !== 'memory')) return this.failure(error)
-    const config: RunConfig = { ...run.config, backend: 'wasm' }
+    const config: RunConfig = isHubModel(run.config.model) ? run.config : { ...run.config, backend: 'wasm' }
     const kept = this.lastGood
     try {
       await run.environment.close()
@@ -281,7 +285,7 @@ export class Runner {
       return this.failure(error)
     }
     const step = kept?.step ?? 0
-    const advice = `The adapter of step ${step} is kept: press Train to go on from it on WASM, or lower num_generations or max_completion_length and press Reset.`
+    const advice = `The adapter of step ${step} is kept: press Train to go on from it${config.backend === 'wasm' ? ' on WASM' : ''}, or lower num_generations or max_completion_length and press Reset.`
     return { state: 'failed', error: error.message, advice, recoverable: true }
   }
 
