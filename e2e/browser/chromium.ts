@@ -2,7 +2,7 @@
 
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type LaunchOptions, type Page } from 'playwright-core'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
@@ -26,6 +26,15 @@ export interface ChromiumOptions {
 
 /** Starts a headless Chromium. Close it in `afterAll`. Throws when none is installed. */
 export async function launchChromium(options: ChromiumOptions = {}): Promise<Browser> {
+  return chromium.launch(launchOptions(options))
+}
+
+/** The same with a profile in `folder`, whose storage is on the disk: other contexts keep theirs in the browser's memory. */
+export async function launchProfile(folder: string, options: ChromiumOptions = {}): Promise<BrowserContext> {
+  return chromium.launchPersistentContext(folder, launchOptions(options))
+}
+
+function launchOptions(options: ChromiumOptions): LaunchOptions {
   const executablePath = findChromium()
   if (executablePath === null) {
     throw new Error(`No Chromium found. Install one (${names.join(', ')}) or set CHROMIUM to its path.`)
@@ -35,7 +44,7 @@ export async function launchChromium(options: ChromiumOptions = {}): Promise<Bro
     : options.webgpu
       ? ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader']
       : ['--disable-gpu']
-  return chromium.launch({
+  return {
     executablePath,
     headless: true,
     args: [
@@ -54,7 +63,7 @@ export async function launchChromium(options: ChromiumOptions = {}): Promise<Bro
       ...gpu,
       ...(options.args ?? []),
     ],
-  })
+  }
 }
 
 /** A page and everything it complained of so far; the arrays grow as it goes on. */

@@ -68,7 +68,7 @@ function install(): GpuMeter {
     GPUComputePassEncoder.prototype[name] = function (this: GPUComputePassEncoder, ...args: unknown[]) {
       counts.dispatches++
       return dispatch.apply(this, args)
-    } as never
+    }
   }
   return {
     read: () => ({ ...counts, sizes: Object.fromEntries(Object.entries(counts.sizes).filter(([, n]) => n > 0)) }),

@@ -50,6 +50,7 @@ export async function runShape(request: ShapeRequest): Promise<ShapePhase[]> {
     }),
   )
   allocated = () => engine.allocatedBytes
+  for (const loaded of phases) loaded.allocated = engine.allocatedBytes
   const ids = Array.from({ length: Math.max(request.prompt, request.tokens) }, (_, i) => (7919 * i + 13) % config.vocab_size)
   const slots = Array.from({ length: request.slots }, (_, slot) => slot)
   await phase('prefill', async () => {

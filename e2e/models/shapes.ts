@@ -40,14 +40,13 @@ function randomValues(): (n: number, from: number) => Float32Array {
   }
 }
 
-/** A model of this config.json with random weights; */
+/** A model of this config.json with random weights. */
 export function shapeSource(config: Readonly<Record<string, unknown>>): WeightSource {
   const tensors = new Map(baseTensors(parseModelConfig(config)).map(({ name, dims }) => [name, dims]))
   const values = randomValues()
   return {
     config: () => Promise.resolve(config),
     tensors: () => Promise.resolve(tensors),
-    // eslint-disable-next-line @typescript-eslint/require-await -- the contract is asynchronous
     async *pieces(wanted) {
       for (const [i, name] of wanted.entries()) {
         const dims = tensors.get(name) as number[]

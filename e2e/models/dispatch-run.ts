@@ -1,0 +1,85 @@
+/** Counts the dispatches of every artifact as the engine runs it on WebGPU, in the realm where it is imported. */
+
+import type { ArtifactName } from '../../src/artifacts/spec'
+import { DEFAULT_LORA, type Precision } from '../../src/core/config'
+import { createEngine } from '../../src/runtime/create'
+import type { DeviceSession } from '../../src/runtime/device'
+import { Sessions } from '../../src/runtime/sessions'
+import { slopes } from '../../src/runtime/testing/gradients'
+import { WebGpuDevice } from '../../src/runtime/webgpu-device'
+import { gpuMeter } from './gpu-meter'
+import { shapeSource } from './shapes'
+
+export interface DispatchRequest {
+  /** config.json. */
+  config: Readonly<Record<string, unknown>>
+  precision: Precision
+  slots: number
+  contextLength: number
+  /** Tokens of the prompt, and of the training sequence. */
+  tokens: number
+  /** Only prefill and decoding, which alone depend on the number of layers: the rest takes longest. */
+  decodingOnly: boolean
+}
+
+/** Dispatches of one run of each artifact, and how many runs there were. */
+export type DispatchCounts = Partial<Record<ArtifactName, { dispatches: number; runs: number }>>
+
+/** Notes which artifact a session is of, and what its runs dispatch. */
+function watchRuns(): { counts: DispatchCounts; stop: () => void } {
+  const meter = gpuMeter()
+  const counts: DispatchCounts = {}
+  const names = new Map<DeviceSession, ArtifactName>()
+  const [get, run] = [Sessions.prototype.get, WebGpuDevice.prototype.run]
+  Sessions.prototype.get = async function (name) {
+    const session = await get.call(this, name)
+    names.set(session, name)
+    return session
+  }
+  WebGpuDevice.prototype.run = async function (session, ...rest) {
+    const before = meter.read().dispatches
+    const out = await run.call(this, session, ...rest)
+    const name = names.get(session)
+    if (!name) throw new Error('A session ran that is of no artifact.')
+    const dispatches = meter.read().dispatches - before
+    const known = counts[name]
+    if (known && known.dispatches !== dispatches) throw new Error(`${name} took ${known.dispatches} dispatches, and then ${dispatches}.`)
+    counts[name] = { dispatches, runs: (known?.runs ?? 0) + 1 }
+    return out
+  }
+  const stop = (): void => {
+    Sessions.prototype.get = get
+    WebGpuDevice.prototype.run = run
+  }
+  return { counts, stop }
+}
+
+/** Prefill, batched decoding, both ways of sampling and a training step of one sequence. Throws when a run's count depends on which run it is. */
+export async function countDispatches({ config, tokens, decodingOnly, ...settings }: DispatchRequest): Promise<DispatchCounts> {
+  const { counts, stop } = watchRuns()
+  try {
+    const engine = await createEngine({
+      ...settings, source: shapeSource(config), lora: DEFAULT_LORA, backend: 'webgpu', threads: 1, modelName: 'counted', adapterName: 'test',
+    })
+    try {
+      const ids = Array.from({ length: tokens }, (_, i) => (7919 * i + 13) % engine.info.vocabSize)
+      const slots = Array.from({ length: settings.slots }, (_, slot) => slot)
+      const uniforms = slots.map((slot) => ({ slot, uniform: (slot + 0.5) / slots.length }))
+      const plain = { temperature: 1, top_k: 0, top_p: 1, min_p: null }
+      await engine.prefill(0, ids)
+      await engine.copy(0, slots.slice(1))
+      await engine.decode(slots.map((slot) => ({ slot, id: slot })))
+      if (decodingOnly) return counts
+      await engine.sample(uniforms, plain)
+      await engine.sample(uniforms, { ...plain, top_k: 50 })
+      await engine.accumulate([{ ids, mask: ids.map((_, t) => (t > 0 ? 1 : 0)) }], { temperature: 1 }, slopes)
+      await engine.optimizerStep({ learning_rate: 1e-5, adam_beta1: 0.9, adam_beta2: 0.999, adam_epsilon: 1e-8, weight_decay: 0, max_grad_norm: 1 })
+      return counts
+    } finally {
+      await engine.dispose()
+    }
+  } finally {
+    stop()
+  }
+}
+
