@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { PlaygroundError } from '../../core/errors'
-import { isLoopback, parseServerUrl, spaceHost } from './url'
+import { isLoopback, parseServerUrl, spaceHost, spaceSubdomain } from './url'
 
 describe('parseServerUrl', () => {
   it.each([
@@ -11,6 +11,18 @@ describe('parseServerUrl', () => {
     ['https://huggingface.co/spaces/openenv/echo_env', 'wss://openenv-echo-env.hf.space/ws'],
     ['https://huggingface.co/spaces/openenv/echo_env/tree/main?logs=build', 'wss://openenv-echo-env.hf.space/ws'],
     ['hf.co/spaces/openenv/wordle', 'wss://openenv-wordle.hf.space/ws'],
+    ['openenv/echo_env/', 'wss://openenv-echo-env.hf.space/ws'],
+    ['spaces/openenv/wordle', 'wss://openenv-wordle.hf.space/ws'],
+    ['git+https://huggingface.co/spaces/openenv/echo_env', 'wss://openenv-echo-env.hf.space/ws'],
+    ['https://huggingface.co/spaces/openenv/echo_env.git', 'wss://openenv-echo-env.hf.space/ws'],
+    ['https://huggingface.co/api/spaces/openenv/echo_env', 'wss://openenv-echo-env.hf.space/ws'],
+    ...['', '/', '/web', '/web/', '/docs', '/redoc', '/openapi.json', '/health', '/schema', '/metadata', '/ws', '/mcp', '/reset', '/step', '/state'].map(
+      (route) => [`https://me-x.hf.space${route}`, 'wss://me-x.hf.space/ws'],
+    ),
+    ['me-x.hf.space:8000', 'wss://me-x.hf.space/ws'],
+    ['ws://me-x.hf.space', 'wss://me-x.hf.space/ws'],
+    ['https://env.example.org', 'wss://env.example.org/ws'],
+    ['http://example.org:8000', 'ws://example.org:8000/ws'],
     ['https://openenv-echo-env.hf.space', 'wss://openenv-echo-env.hf.space/ws'],
     ['https://openenv-echo-env.hf.space/web/?x=1#y', 'wss://openenv-echo-env.hf.space/ws'],
     ['openenv-echo-env.hf.space/docs', 'wss://openenv-echo-env.hf.space/ws'],
@@ -44,7 +56,17 @@ describe('parseServerUrl', () => {
     ['echo-env:v1', 'Docker image'],
     ['ghcr.io/openenv/echo', 'Docker image'],
     ['ftp://example.org', 'ftp://'],
+    ['registry.hf.space/openenv-echo-env:latest', 'Docker image'],
     ['https://huggingface.co/openenv', 'not a Space'],
+    ['https://huggingface.co/docs/hub', 'not a Space'],
+    ['https://huggingface.co/Qwen/Qwen3-0.6B', 'is a model'],
+    ['hf.co/Qwen/Qwen3-0.6B/tree/main', 'is a model'],
+    ['https://huggingface.co/datasets/openai/gsm8k', 'is a dataset'],
+    ['datasets/openai/gsm8k', 'is a dataset'],
+    ['datasets/gsm8k', 'is a dataset'],
+    ['https://huggingface.co/spaces/openenv', 'names no Space'],
+    ['spaces/openenv', 'names no Space'],
+    ['https://huggingface.co/spaces/open%20env/x', 'no id of a Space'],
     ['http://', 'not an address'],
     ['hello there', 'not an address'],
     ['hello', 'no domain'],
@@ -54,6 +76,10 @@ describe('parseServerUrl', () => {
     expect(() => parseServerUrl(pasted)).toThrow(PlaygroundError)
   })
 
+  it('names the Space that runs an image of the Spaces', () => {
+    expect(() => parseServerUrl('registry.hf.space/me-x:latest')).toThrow(expect.objectContaining({ advice: expect.stringContaining(': me-x.hf.space.') }))
+  })
+
   it('does not repeat a password', () => {
     expect(() => parseServerUrl('https://me:hunter2@example.org')).toThrow(/^(?!.*hunter2)/)
   })
@@ -61,6 +87,9 @@ describe('parseServerUrl', () => {
   it('refuses what an https page may not reach, and only that', () => {
     expect(() => parseServerUrl('ws://192.168.1.20:8000', 'https:')).toThrow('over https')
     expect(() => parseServerUrl('192.168.1.20:8000', 'https:')).toThrow('over https')
+    expect(() => parseServerUrl('http://example.org:8000', 'https:')).toThrow('over https')
+    expect(parseServerUrl('http://example.org', 'https:').ws).toBe('wss://example.org/ws')
+    expect(parseServerUrl('http://127.0.0.1:8000', 'https:').ws).toBe('ws://127.0.0.1:8000/ws')
     expect(parseServerUrl('ws://192.168.1.20:8000', 'http:').ws).toBe('ws://192.168.1.20:8000/ws')
     expect(parseServerUrl('localhost:8000', 'https:').ws).toBe('ws://localhost:8000/ws')
     expect(parseServerUrl('openenv/echo_env', 'https:').ws).toBe('wss://openenv-echo-env.hf.space/ws')
@@ -74,4 +103,9 @@ it('loopback is the machine itself and nothing that looks like it', () => {
 
 it('spaceHost lower-cases and dashes', () => {
   expect(spaceHost('Owner/My_Space.v2')).toBe('owner-my-space-v2.hf.space')
+})
+
+it('spaceSubdomain takes hosts of Spaces alone', () => {
+  expect(spaceSubdomain('openenv-echo-env.hf.space')).toBe('openenv-echo-env')
+  expect(['hf.space', 'a.b.hf.space', 'x.hf.space.example.org', 'x.hf.space:80'].map(spaceSubdomain)).toEqual([null, null, null, null])
 })

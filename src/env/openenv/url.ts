@@ -3,7 +3,7 @@
 import { PlaygroundError } from '../../core/errors'
 
 export interface ServerAddress {
-  /** The socket to talk to, ending in /ws. */
+  /** The socket to talk to, ending in /ws. Of a Space that was pasted by its name: by the rule for hosts, which the Hub may know better. */
   ws: string
   /** Base of the HTTP routes, without a trailing slash. */
   http: string
@@ -17,13 +17,17 @@ export interface ServerAddress {
 
 /** Pages and routes of an OpenEnv server; a person may paste any of them. */
 const ROUTE = /\/(ws|mcp|web|docs|redoc|openapi\.json|schema|metadata|health|reset|step|state)\/?$/i
-const SPACE_PAGE_HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co']
+const HUB_HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co', 'www.hf.co']
 const IMAGE_HOSTS = ['registry.hf.space', 'docker.io', 'ghcr.io', 'quay.io', 'registry.hub.docker.com']
 /** Owners on the Hub have no dots, so `example.com/path` is a host and not a Space. */
 const SPACE_ID = /^([a-z0-9][a-z0-9-]*)\/([a-z0-9_][\w.-]*)$/i
+/** First parts of the Hub's paths that are no owners. */
+const NOT_OWNERS = ['spaces', 'datasets', 'models', 'api', 'docs', 'blog', 'collections', 'papers', 'settings', 'organizations', 'tasks', 'posts']
+const SPACE_FORM = 'Paste the address of a Space: owner/name, or huggingface.co/spaces/owner/name.'
 const FORMS = 'Paste a Space (owner/name or its page), or a server address such as localhost:8000 or wss://example.org/ws.'
 
 const refuse = (message: string, advice = FORMS) => new PlaygroundError('config', message, advice)
+const quote = (text: string) => `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
 
 /** localhost, 127.0.0.0/8 and ::1, and nothing that merely contains those words. */
 export function isLoopback(hostname: string): boolean {
@@ -40,66 +44,97 @@ export function spaceHost(spaceId: string): string {
   return `${spaceId.toLowerCase().replace(/[/_.]/g, '-')}.hf.space`
 }
 
-function fromSpace(owner: string, name: string): ServerAddress {
-  const spaceId = `${owner}/${name}`
+/** 'owner-name' of owner-name.hf.space; null for every other host. */
+export function spaceSubdomain(host: string): string | null {
+  return /^([a-z0-9-]+)\.hf\.space$/.exec(host)?.[1] ?? null
+}
+
+function fromSpace(owner: string, named: string): ServerAddress {
+  const spaceId = `${owner}/${named.replace(/\.git$/, '')}`
+  if (!SPACE_ID.test(spaceId)) throw refuse(`${quote(spaceId)} is no id of a Space.`, SPACE_FORM)
   const host = spaceHost(spaceId)
   return { ws: `wss://${host}/ws`, http: `https://${host}`, host, spaceId, loopback: false }
 }
 
 function refuseImages(text: string): void {
   const bare = text.replace(/^\w+:\/\//, '')
-  const [first = ''] = bare.split('/')
+  const [first = '', rest = ''] = bare.split('/')
   const tagged = !text.includes('://') && /^[\w.-]+(\/[\w.-]+)*:[a-z_][\w.-]*$/i.test(bare)
-  if (tagged || IMAGE_HOSTS.includes(first.toLowerCase())) {
-    throw refuse(
-      `"${text}" is the name of a Docker image, not of a running server.`,
-      'Start it (docker run -p 8000:8000 …) and paste localhost:8000.',
-    )
+  if (!tagged && !IMAGE_HOSTS.includes(first.toLowerCase())) return
+  const own = 'Start it (docker run -p 8000:8000 …) and paste localhost:8000'
+  // The registry of the Spaces names its images as the hosts that run them.
+  const space = first.toLowerCase() === 'registry.hf.space' ? rest.replace(/:.*$/, '').toLowerCase() : ''
+  throw refuse(
+    `${quote(text)} is the name of a Docker image, not of a running server.`,
+    space === '' ? `${own}.` : `${own}, or paste the Space that runs it: ${space}.hf.space.`,
+  )
+}
+
+/** A Space by its path on the Hub, without the host. Throws for models, datasets and every other page. */
+function fromHubPath(path: string, shown: string): ServerAddress {
+  const [first = '', second, third, fourth] = path.split('/').filter((part) => part !== '')
+  if (first === 'spaces' && second !== undefined && third !== undefined) return fromSpace(second, third)
+  if (first === 'api' && second === 'spaces' && third !== undefined && fourth !== undefined) return fromSpace(third, fourth)
+  if (first === 'spaces') throw refuse(`${quote(shown)} names no Space.`, SPACE_FORM)
+  if (first === 'datasets') throw refuse(`${quote(shown)} is a dataset, which plays no episodes.`, SPACE_FORM)
+  if (second !== undefined && (first === 'models' || !NOT_OWNERS.includes(first))) {
+    throw refuse(`${quote(shown)} is a model, not an environment.`, `Choose models under Model. ${SPACE_FORM}`)
+  }
+  throw refuse(`${quote(shown)} is a page of the Hub, but not a Space.`, SPACE_FORM)
+}
+
+/** The Space that a text without a scheme names as owner/name or spaces/owner/name; null where it is something else. */
+function fromId(text: string): ServerAddress | null {
+  const bare = text.replace(/\/+$/, '')
+  const [owner = '', name = ''] = bare.split('/')
+  if (/^(spaces|datasets|models)\//i.test(bare)) return fromHubPath(bare, text)
+  return SPACE_ID.test(bare) && owner.toLowerCase() !== 'localhost' ? fromSpace(owner, name) : null
+}
+
+function parseUrl(text: string, scheme: string | null): URL {
+  try {
+    // http and https parse alike everywhere; the real scheme is decided later.
+    const url = new URL(scheme === null ? `http://${text}` : text.replace(/^[a-z+]+/i, scheme === 'ws' || scheme === 'http' ? 'http' : 'https'))
+    if (scheme === null && !/^(\[[\da-f:]+\]|[\da-z.-]+)$/i.test(url.hostname)) throw new TypeError('Invalid host')
+    return url
+  } catch {
+    throw refuse(`${quote(text.split(/[?#]/)[0] ?? '')} is not an address.`)
   }
 }
 
 /**
- * Reads a pasted address. Loopback and private-network hosts get ws unless https or wss was written, every other host wss unless
- * ws was written. Query and fragment are dropped. `pageProtocol` is location.protocol where there is a page.
+ * Reads a pasted address. ws is taken for loopback and private-network hosts unless https or wss was written, and where ws, or http with
+ * a port, was written; else wss. Query and fragment are dropped. `pageProtocol` is location.protocol where there is a page.
  * Throws PlaygroundError('config') with a sentence for what cannot be a server or what a browser would block.
  */
 export function parseServerUrl(pasted: string, pageProtocol?: string): ServerAddress {
-  const text = pasted.trim()
+  // pip installs an environment from a Space by this form.
+  const text = pasted.trim().replace(/^git\+(?=https?:\/\/)/i, '')
   if (text === '') throw refuse('No server address was given.')
   refuseImages(text)
-  const space = SPACE_ID.exec(text)
-  if (space?.[1] !== undefined && space[2] !== undefined && space[1].toLowerCase() !== 'localhost') return fromSpace(space[1], space[2])
-
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase() ?? null
+  const space = scheme === null ? fromId(text) : null
+  if (space !== null) return space
   if (scheme !== null && !['ws', 'wss', 'http', 'https'].includes(scheme)) {
     throw refuse(`"${scheme}://" is not a way to reach an OpenEnv server.`)
   }
-  let url: URL
-  try {
-    // http and https parse alike everywhere; the real scheme is decided below.
-    url = new URL(scheme === null ? `http://${text}` : text.replace(/^[a-z]+/i, scheme === 'ws' || scheme === 'http' ? 'http' : 'https'))
-  } catch {
-    throw refuse(`"${text.split(/[?#]/)[0]}" is not an address.`)
-  }
+  const url = parseUrl(text, scheme)
   // Not repeated in the sentence: it holds a password.
   if (url.username !== '' || url.password !== '')
     throw refuse('The address holds a user name or password, which a browser cannot send to a socket.')
-  if (scheme === null && !/^(\[[\da-f:]+\]|[\da-z.-]+)$/i.test(url.hostname)) throw refuse(`"${text}" is not an address.`)
+  if (HUB_HOSTS.includes(url.hostname)) return fromHubPath(url.pathname, `${url.host}${url.pathname}`)
 
-  if (SPACE_PAGE_HOSTS.includes(url.hostname)) {
-    const [where, owner, name] = url.pathname.split('/').filter((part) => part !== '')
-    if (where === 'spaces' && owner !== undefined && name !== undefined) return fromSpace(owner, name)
-    throw refuse(
-      `${url.host}${url.pathname} is a page of the Hub, but not a Space.`,
-      'Paste the address of a Space: huggingface.co/spaces/owner/name.',
-    )
-  }
   // Servers print 0.0.0.0 as their address; it means "all of this machine" and cannot be connected to everywhere.
   const hostname = url.hostname === '0.0.0.0' ? '127.0.0.1' : url.hostname
   const loopback = isLoopback(hostname)
-  if (!loopback && scheme === null && !hostname.includes('.')) throw refuse(`"${text}" is not an address: it has no domain.`)
-
-  const plain = scheme === 'ws' || ((scheme === null || scheme === 'http') && (loopback || isPrivate(hostname)))
+  if (!loopback && scheme === null && !hostname.includes('.')) throw refuse(`${quote(text)} is not an address: it has no domain.`)
+  const path = url.pathname.replace(ROUTE, '').replace(/\/+$/, '')
+  // Spaces are served on 443 alone, whatever port their app listens on.
+  if (spaceSubdomain(hostname) !== null) {
+    return { ws: `wss://${hostname}${path}/ws`, http: `https://${hostname}${path}`, host: hostname, spaceId: null, loopback }
+  }
+  const unsaid = loopback || isPrivate(hostname)
+  const plain = scheme === 'ws' || (scheme === null && unsaid) || (scheme === 'http' && (unsaid || url.port !== ''))
   if (plain && !loopback && pageProtocol === 'https:') {
     throw refuse(
       `This page is served over https, and browsers then refuse the unencrypted ws://${url.host}.`,
@@ -107,6 +142,5 @@ export function parseServerUrl(pasted: string, pageProtocol?: string): ServerAdd
     )
   }
   const host = url.port === '' ? hostname : `${hostname}:${url.port}`
-  const base = `${host}${url.pathname.replace(ROUTE, '').replace(/\/+$/, '')}`
-  return { ws: `${plain ? 'ws' : 'wss'}://${base}/ws`, http: `${plain ? 'http' : 'https'}://${base}`, host, spaceId: null, loopback }
+  return { ws: `${plain ? 'ws' : 'wss'}://${host}${path}/ws`, http: `${plain ? 'http' : 'https'}://${host}${path}`, host, spaceId: null, loopback }
 }
