@@ -27,6 +27,8 @@ export interface Observation {
 export interface EnvironmentSession {
   reset(options: ResetOptions): Promise<Observation>
   step(call: ToolCall): Promise<Observation>
+  /** What the environment says of itself, for people only: it may hold the answer. Absent where it says nothing. */
+  readState?(): Promise<Record<string, unknown>>
   /** Releases what the session holds; never rejects. */
   close(): Promise<void>
 }
@@ -35,6 +37,10 @@ export interface Environment {
   readonly name: string
   /** Tools in prompt order. Known after `connect`. */
   readonly tools: readonly Tool[]
+  /** The environment's own tools where a person's edits changed `tools`; absent where nothing was changed. */
+  readonly ownTools?: readonly Tool[]
+  /** Called when a session is wanted and none is free: whoever plays beside a run gives way. */
+  onCrowded?: (() => void) | undefined
   /** Most sessions at once; Infinity for built-in ones. May shrink as the server says so. */
   readonly maxSessions: number
   /** System and user prompt that suit this environment; empty strings where unknown. */

@@ -5,7 +5,7 @@ import { PlaygroundError } from '../../core/errors'
 import type { Tool } from '../../core/tools'
 import { discover, HELLO, type Family } from './discovery'
 import { OpenEnvSession } from './session'
-import { defaultWebSocket, SessionSocket, type Reply, type WebSocketConstructor } from './socket'
+import { defaultWebSocket, SessionSocket, type FrameObserver, type Reply, type WebSocketConstructor } from './socket'
 import { parseServerUrl, type ServerAddress } from './url'
 
 export interface Deadlines {
@@ -39,6 +39,8 @@ export interface OpenEnvOptions {
   deadlines?: Partial<Deadlines>
   /** Uniform in [0, 1), for jitter only. */
   random?: () => number
+  /** Sees every frame of every session. */
+  onFrame?: FrameObserver
 }
 
 /** Sessions at once until the server says otherwise. */
@@ -64,6 +66,7 @@ class Full extends Error {
 }
 
 export class OpenEnvEnvironment implements Environment {
+  onCrowded: (() => void) | undefined
   private readonly address: ServerAddress
   private readonly deadlines: Deadlines
   private readonly sessions = new Set<SessionSocket>()
@@ -171,6 +174,7 @@ export class OpenEnvEnvironment implements Environment {
         if (outcome.max !== null) this.limit = Math.max(1, Math.min(this.limit, outcome.max))
         attempt++
       }
+      this.onCrowded?.()
       const left = until - Date.now()
       if (left <= 0) {
         throw new PlaygroundError(
@@ -188,7 +192,7 @@ export class OpenEnvEnvironment implements Environment {
   private async tryOpen(): Promise<Opened | Full> {
     const { host, ws } = this.address
     const WebSocket = this.options.WebSocket ?? defaultWebSocket()
-    const socket = await SessionSocket.open(ws, { WebSocket, host, deadlineMs: this.deadlines.openMs })
+    const socket = await SessionSocket.open(ws, { WebSocket, host, deadlineMs: this.deadlines.openMs, onFrame: this.options.onFrame })
     this.sessions.add(socket)
     try {
       const hello = await socket.request(HELLO, this.deadlines.helloMs)

@@ -93,6 +93,15 @@ export class OpenEnvSession implements EnvironmentSession {
     return { ...observation, scene: this.scene(reply, observation.text) }
   }
 
+  /** The server's state. Rejects when it tells none; the episode goes on then. */
+  async readState(): Promise<Record<string, unknown>> {
+    const { host, stepMs } = this.options
+    const reply = await this.socket.request({ type: 'state' }, stepMs)
+    if (reply.kind === 'state') return reply.state
+    const why = reply.kind === 'error' ? reply.message || reply.code : `it answered with a ${reply.kind}`
+    throw new PlaygroundError('environment', `${host} told no state: ${why}.`)
+  }
+
   /** Says goodbye and frees the server's slot; never rejects. */
   close(): Promise<void> {
     this.closing ??= this.socket.close().finally(this.options.onClosed)

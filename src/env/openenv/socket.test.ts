@@ -134,6 +134,24 @@ describe('requests', () => {
   })
 })
 
+it('an observer sees every frame as it went over the wire, with its time', async () => {
+  vi.setSystemTime(5000)
+  const seen: unknown[] = []
+  const { WebSocket } = fakeServer({
+    onFrame: (frame, peer) => {
+      if (frame.type === 'step') peer.sendRaw('{"type":"observation", "data":{"observation":{}}}')
+    },
+  })
+  const session = await SessionSocket.open('wss://h/ws', { WebSocket, host: 'h', deadlineMs: 1000, onFrame: (...frame) => seen.push(frame) })
+  await session.request(step, 1000)
+  await session.close()
+  expect(seen).toEqual([
+    ['sent', '{"type":"step","data":{"to":"left"}}', 5000],
+    ['received', '{"type":"observation", "data":{"observation":{}}}', 5000],
+    ['sent', '{"type":"close"}', 5000],
+  ])
+})
+
 describe('closing', () => {
   it.each([1000, 1001, 1006, 1009, 1011, 1012, 4321])('a close with %i while waiting is named', async (code) => {
     const session = await open({ onFrame: (_, peer) => peer.hangUp(code, 'because') }).socket

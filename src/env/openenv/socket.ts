@@ -17,6 +17,9 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike
 /** A reply that belongs to a request. */
 export type Reply = Exclude<ServerFrame, { kind: 'garbage' } | { kind: 'unknown' }>
 
+/** Sees every frame as it goes over the wire; `time` is Date.now(). A binary frame, which is never OpenEnv's, comes as "[binary]". */
+export type FrameObserver = (direction: 'sent' | 'received', text: string, time: number) => void
+
 /** Close codes in words. */
 const CLOSE_CODES: Record<number, string> = {
   1000: 'the server ended the session',
@@ -76,11 +79,15 @@ export class SessionSocket {
   private constructor(
     private readonly ws: WebSocketLike,
     private readonly host: string,
+    private readonly onFrame: FrameObserver | undefined,
   ) {}
 
   /** Opens the socket. Rejects with PlaygroundError('environment') after `deadlineMs` or when the connection fails. */
-  static open(url: string, options: { WebSocket: WebSocketConstructor; host: string; deadlineMs: number }): Promise<SessionSocket> {
-    const { host, deadlineMs } = options
+  static open(
+    url: string,
+    options: { WebSocket: WebSocketConstructor; host: string; deadlineMs: number; onFrame?: FrameObserver | undefined },
+  ): Promise<SessionSocket> {
+    const { host, deadlineMs, onFrame } = options
     return new Promise((resolve, reject) => {
       const fail = (why: string, cause?: unknown) =>
         reject(new PlaygroundError('environment', `No connection to ${host}: ${why}.`, adviceFor(host), { cause }))
@@ -91,7 +98,7 @@ export class SessionSocket {
         fail('the browser refused to open the socket', error)
         return
       }
-      const socket = new SessionSocket(ws, host)
+      const socket = new SessionSocket(ws, host, onFrame)
       const timer = setTimeout(() => {
         fail(`it did not open within ${deadlineMs / 1000} s`)
         socket.drop()
@@ -137,7 +144,7 @@ export class SessionSocket {
       )
       this.pending = { type: frame.type, resolve, reject, timer }
       try {
-        this.ws.send(JSON.stringify(frame))
+        this.send(JSON.stringify(frame))
       } catch (cause) {
         this.abort(this.error(`A ${frame.type} could not be sent to ${this.host}.`, '', cause))
       }
@@ -148,7 +155,7 @@ export class SessionSocket {
   async close(): Promise<void> {
     if (this.ended === null) {
       try {
-        this.ws.send('{"type":"close"}')
+        this.send('{"type":"close"}')
       } catch {
         // Already closing.
       }
@@ -169,7 +176,13 @@ export class SessionSocket {
     }
   }
 
+  private send(text: string): void {
+    this.ws.send(text)
+    this.onFrame?.('sent', text, Date.now())
+  }
+
   private receive(data: unknown): void {
+    this.onFrame?.('received', typeof data === 'string' ? data : '[binary]', Date.now())
     if (this.ended !== null) return
     const frame: ServerFrame = typeof data === 'string' ? parseServerFrame(data) : { kind: 'garbage', why: 'it is binary' }
     if (frame.kind === 'unknown') return
