@@ -5,8 +5,8 @@ import type { ArtifactName } from '../../src/artifacts/spec'
 import type { DispatchCounts } from '../models/dispatch-run'
 import { blockRows, headRows, modelRows, summarize, summarizeHead } from './_dispatch-rows'
 
-const counts = (dispatches: Partial<Record<ArtifactName, number>>): DispatchCounts =>
-  Object.fromEntries(Object.entries(dispatches).map(([name, n]) => [name, { dispatches: n, runs: 1 }]))
+const counts = (dispatches: { [name in ArtifactName]?: number }): DispatchCounts =>
+  Object.fromEntries(Object.entries(dispatches).map(([name, n = 0]) => [name, { dispatches: n, runs: 1 }]))
 
 const common = { embed: 1, block_forward_1: 40, block_backward_1: 160, accumulate: 2, grad_norm: 3, adamw: 14 }
 const few = { layers: 1, counts: counts({ ...common, decode: 37, prefill: 39 }) }

@@ -34,13 +34,16 @@ export async function launchProfile(folder: string, options: ChromiumOptions = {
   return chromium.launchPersistentContext(folder, launchOptions(options))
 }
 
+/** WebGPU on a Linux machine's GPU without a screen: over Vulkan, which draws to no surface. */
+const vulkan = ['--enable-features=Vulkan', '--use-angle=vulkan', '--disable-vulkan-surface']
+
 function launchOptions(options: ChromiumOptions): LaunchOptions {
   const executablePath = findChromium()
   if (executablePath === null) {
     throw new Error(`No Chromium found. Install one (${names.join(', ')}) or set CHROMIUM to its path.`)
   }
   const gpu = options.hardware
-    ? ['--enable-unsafe-webgpu', '--enable-features=Vulkan', '--use-angle=vulkan', '--ignore-gpu-blocklist']
+    ? ['--enable-unsafe-webgpu', '--ignore-gpu-blocklist', ...(process.platform === 'linux' ? vulkan : [])]
     : options.webgpu
       ? ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader']
       : ['--disable-gpu']
