@@ -14,6 +14,18 @@ export type ExitReason =
   | 'env_error' // the environment failed: unscorable
   | 'stopped' // a person stopped the run
 
+export interface TurnCall {
+  call: ToolCall
+  result: string
+  reward: number | null
+  done: boolean
+  error: boolean
+  /** From asking the environment to its answer. */
+  ms: number
+  /** The call was refused before it reached the environment, so `ms` measures nothing. */
+  refused?: true
+}
+
 export interface Turn {
   /** Tokens of the model's turn: [start, end) in Episode.ids. */
   start: number
@@ -21,9 +33,11 @@ export interface Turn {
   /** Tokens appended after it (tool result and template): [end, resultEnd). */
   resultEnd: number
   /** Calls that were parsed, and what came back. */
-  calls: { call: ToolCall; result: string; reward: number | null; done: boolean; error: boolean; ms: number }[]
-  /** Set when the turn held a <tool_call> that could not be parsed. */
+  calls: TurnCall[]
+  /** Set when the turn held a <tool_call> that could not be parsed: the first one's fault. */
   parseError: string | null
+  /** How many could not be parsed; absent where none or only one. */
+  parseErrors?: number
   scene?: unknown
 }
 
@@ -54,6 +68,8 @@ export interface Episode {
   exit: ExitReason
   /** A sentence when exit is env_error. */
   error: string | null
+  /** The environment answered and would fail in the same way again; absent for lost connections and where nobody can tell. */
+  lasting?: true
   /** Whether the last sampled token is an end-of-turn token. */
   terminated: boolean
 }

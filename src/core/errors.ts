@@ -10,17 +10,32 @@ export type ErrorKind =
   | 'non-finite' // NaN or infinity in a loss, gradient or parameter
   | 'stopped' // a person stopped it
 
+/** 'passing': a lost connection, worth another try. 'lasting': the same request would fail in the same way again. */
+export type Recurrence = 'passing' | 'lasting'
+
 export class PlaygroundError extends Error {
+  /** Absent where nobody can tell. */
+  readonly recurrence?: Recurrence
+
   constructor(
     readonly kind: ErrorKind,
     /** What happened, one sentence, with the offending value. */
     message: string,
     /** What to do next, one sentence. */
     readonly advice = '',
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; recurrence?: Recurrence },
   ) {
     super(message, options)
     this.name = 'PlaygroundError'
+    if (options?.recurrence) this.recurrence = options.recurrence
+  }
+}
+
+/** An environment answered, and we could not read the answer: our failure or a damaged frame, never a reward of 0. */
+export class UnreadableReplyError extends PlaygroundError {
+  constructor(message: string, advice = '', options?: { cause?: unknown; recurrence?: Recurrence }) {
+    super('environment', message, advice, options)
+    this.name = 'UnreadableReplyError'
   }
 }
 
@@ -28,4 +43,9 @@ export class PlaygroundError extends Error {
 export function describeError(error: unknown): string {
   if (error instanceof PlaygroundError) return error.advice ? `${error.message} ${error.advice}` : error.message
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Whether the same request would fail in the same way again. */
+export function isLasting(error: unknown): boolean {
+  return error instanceof PlaygroundError && error.recurrence === 'lasting'
 }

@@ -105,6 +105,15 @@ describe('environmentMetrics', () => {
       'environment/unscorable': 1,
     })
   })
+  it('counts every call, parsed or not, and times only those that reached the environment', () => {
+    const turns = [turn({ parseError: 'no JSON', parseErrors: 3, calls: [call(40), { ...call(0, true), refused: true }] })]
+    expect(environmentMetrics([episode(0, 1, 2, { turns })])).toMatchObject({
+      'tools/call_frequency': 2,
+      'tools/failure_frequency': 0.5,
+      'tools/parse_failure_frequency': 3 / 5,
+      'environment/latency_ms': 40,
+    })
+  })
 })
 
 describe('mismatchMetrics', () => {

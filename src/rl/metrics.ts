@@ -86,18 +86,18 @@ export function countTokens(episodes: readonly Episode[]): number {
 /**
  * tools/call_frequency = parsed calls per episode; tools/failure_frequency = failed ÷ parsed calls (0 without calls; an
  * unparseable call is neither, as in TRL); tools/parse_failure_frequency = unparseable ÷ attempted calls (0 without
- * attempts); environment/latency_ms = mean answer time of a call; environment/unscorable = number of episodes without a reward.
+ * attempts); environment/latency_ms = mean answer time of a call that reached the environment; environment/unscorable = number of episodes without a reward.
  */
 export function environmentMetrics(episodes: readonly Episode[]): Metrics {
   const turns = episodes.flatMap((episode) => episode.turns)
   const calls = turns.flatMap((turn) => turn.calls)
-  const unparseable = turns.filter((turn) => turn.parseError !== null).length
+  const unparseable = sum(turns.map((turn) => turn.parseErrors ?? (turn.parseError === null ? 0 : 1)))
   const attempts = calls.length + unparseable
   return {
     'tools/call_frequency': episodes.length === 0 ? null : calls.length / episodes.length,
     'tools/failure_frequency': calls.length === 0 ? 0 : calls.filter((call) => call.error).length / calls.length,
     'tools/parse_failure_frequency': attempts === 0 ? 0 : unparseable / attempts,
-    'environment/latency_ms': mean(calls.map((call) => call.ms)),
+    'environment/latency_ms': mean(calls.filter((call) => !call.refused).map((call) => call.ms)),
     'environment/unscorable': episodes.filter((episode) => episode.reward === null).length,
   }
 }

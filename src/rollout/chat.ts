@@ -8,7 +8,8 @@
 
 import type { Author } from '../core/episode'
 import { PlaygroundError } from '../core/errors'
-import type { ChatMessage, Tool } from '../core/tools'
+import type { ChatMessage, Tool, ToolCall } from '../core/tools'
+import { writeCall } from './tool-calls'
 import { TokenCodec, type AuthoredTokens, type ChatTokenizer, type Piece } from './tokens'
 
 export type { AuthoredTokens, ChatTokenizer } from './tokens'
@@ -78,6 +79,17 @@ export class ChatFormat {
     const said = environmentText === '' ? '' : marks.environment + environmentText + marks.end
     const user: ChatMessage = { role: 'user', content: marks.user + text + marks.end + said }
     return this.codec.encode(this.suffixPieces([{ role: 'assistant', content: 'dummy' }, user], marks.user, marks))
+  }
+
+  /** A turn that makes these calls, as the template writes it, with its end-of-turn token. All tokens have author 'model'. */
+  callTurn(calls: readonly ToolCall[]): AuthoredTokens {
+    const own = (text: string): Piece => ({ text, author: 'model', plain: false })
+    const pieces = calls.flatMap((call, i): Piece[] => [
+      own(i > 0 ? '\n<tool_call>\n' : '<tool_call>\n'),
+      { text: writeCall(call), author: 'model', plain: true },
+      own('\n</tool_call>'),
+    ])
+    return this.codec.encode([...pieces, own(this.endOfTurnTexts[0] ?? '')])
   }
 
   /** The same model's format with the thinking switch set this way. */

@@ -56,17 +56,25 @@ export function appendSampled(episode: Episode, token: SampledToken): void {
 
 /**
  * Notes the model's turn that began at `start` and ends with the episode's last token, in `turns` and in `messages`.
- * `written` null means that the turn holds no call that could be parsed: all of its text is content.
+ * `parseErrors`: the faults of calls that could not be parsed. `written` null means that the turn holds no call that could be parsed: all of its text is content.
  */
 export function recordTurn(
   episode: Episode,
   chat: ChatFormat,
   start: number,
-  parseError: string | null,
+  parseErrors: readonly string[],
   written: { content: string; calls: readonly ToolCall[] } | null,
 ): void {
   const end = episode.ids.length
-  episode.turns.push({ start, end, resultEnd: end, calls: [], parseError })
+  const parseError = parseErrors[0] ?? null
+  episode.turns.push({
+    start,
+    end,
+    resultEnd: end,
+    calls: [],
+    parseError,
+    ...(parseErrors.length > 1 ? { parseErrors: parseErrors.length } : {}),
+  })
   if (written) {
     const tool_calls = written.calls.map((call) => ({ type: 'function' as const, function: call }))
     episode.messages.push({ role: 'assistant', content: written.content, tool_calls })

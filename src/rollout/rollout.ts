@@ -11,7 +11,8 @@ import { uniform } from '../core/random'
 import type { ChatMessage } from '../core/tools'
 import { appendGiven, appendSampled, appendedTokens, assertConsistent, recordTurn, startEpisode } from './episode'
 import { sharedPrefix } from './prefix'
-import { playTurn, SessionGate, type Begun, type TurnOutcome } from './sessions'
+import { Queue } from './queue'
+import { playTurn, SessionGate, type Begun, type Failure, type TurnOutcome } from './sessions'
 import { SlotPool } from './slots'
 import { parseTurn } from './tool-calls'
 import type { RolloutRequest } from './types'
@@ -53,6 +54,7 @@ class Rollout {
   private readonly prompts = new Map<string, AuthoredTokens>()
   private readonly pool: SlotPool
   private readonly gate: SessionGate
+  private readonly queue: Queue
   private readonly wake = new Wake()
   private over = false
 
@@ -81,6 +83,7 @@ class Rollout {
     this.pool = new SlotPool(sampler, prefix)
     // Sessions beyond the slots are reset ahead, so that a slot that becomes free finds its next episode.
     this.gate = new SessionGate(environment, 2 * sampler.slots, () => this.wake.up())
+    this.queue = new Queue(environment, this.runs.length, request.onEvent)
   }
 
   async play(): Promise<Episode[]> {
@@ -134,6 +137,7 @@ class Rollout {
       if (run.phase !== 'new') continue
       if (!gate.hasRoom) return
       run.phase = 'resetting'
+      this.queue.begin(run.index)
       const episode_id = `${request.split}-seed${request.config.seed}-step${request.step}-episode${run.index}`
       void gate.begin({ seed: this.seedOf(run), episode_id, split: request.split }).then((begun) => {
         if (this.over) {
@@ -142,6 +146,7 @@ class Rollout {
         }
         run.begun = begun
         run.phase = begun.kind === 'full' ? 'new' : 'reset'
+        if (begun.kind === 'full') this.queue.returned(run.index)
         this.wake.up()
       })
     }
@@ -153,7 +158,8 @@ class Rollout {
     const begun = run.begun
     if (begun?.kind !== 'begun') {
       this.start(run, this.basePrompt, '', undefined)
-      this.finish(run, 'env_error', begun?.kind === 'failed' ? begun.error : 'The environment did not answer.')
+      if (begun?.kind === 'failed') this.fail(run, begun)
+      else this.fail(run, { error: 'The environment did not answer.', lasting: false })
       return
     }
     run.session = begun.session
@@ -161,7 +167,8 @@ class Rollout {
     const prompt = this.promptWith(text)
     if (prompt.ids.length >= sampler.contextLength) {
       this.start(run, this.basePrompt, '', scene)
-      this.finish(run, 'env_error', `${this.tooLong(prompt.ids.length)} Most of it is what the environment said after reset.`)
+      const error = `${this.tooLong(prompt.ids.length)} Most of it is what the environment said after reset.`
+      this.fail(run, { error, lasting: true })
       return
     }
     this.start(run, prompt, text, scene)
@@ -239,9 +246,9 @@ class Rollout {
     episode.terminated = true
     const parsed = parseTurn(chat.text(episode.ids.slice(run.turnStart, -1)))
     const calls = parsed.calls.flatMap((item) => (item.kind === 'call' ? [item.call] : []))
-    const malformed = parsed.calls.find((item) => item.kind === 'malformed')
+    const malformed = parsed.calls.flatMap((item) => (item.kind === 'malformed' ? [item.error] : []))
     const written = calls.length > 0 ? { content: parsed.content, calls } : null
-    recordTurn(episode, chat, run.turnStart, malformed?.error ?? null, written)
+    recordTurn(episode, chat, run.turnStart, malformed, written)
     if (parsed.calls.length === 0) return this.finish(run, 'answered')
     if (run.rounds >= config.max_tool_calling_iterations) return this.finish(run, 'turn_limit')
     run.phase = 'waiting'
@@ -262,13 +269,13 @@ class Rollout {
       this.wake.up()
     }
     playTurn(run.session, parsed.calls, environment.tools, listener).then(answered, (error: unknown) =>
-      answered({ calls: [], results: [], done: false, failure: describeError(error) }),
+      answered({ calls: [], results: [], done: false, failure: { error: describeError(error), lasting: false } }),
     )
   }
 
   /** The budget ended in the middle of a turn: it makes no call. */
   private endCutTurn(run: Playing): void {
-    recordTurn(run.episode, this.request.chat, run.turnStart, null, null)
+    recordTurn(run.episode, this.request.chat, run.turnStart, [], null)
     this.finish(run, 'token_limit')
   }
 
@@ -283,7 +290,7 @@ class Rollout {
     if (outcome.scene !== undefined) turn.scene = outcome.scene
     run.rewards.push(...outcome.calls.map((call) => call.reward))
     episode.messages.push(...outcome.results.map(({ name, content }): ChatMessage => ({ role: 'tool', name, content })))
-    if (outcome.failure !== null) return this.finish(run, 'env_error', outcome.failure)
+    if (outcome.failure !== null) return this.fail(run, outcome.failure)
     if (outcome.done) return this.finish(run, 'env_done')
     if (run.rounds >= config.max_tool_calling_iterations) return this.finish(run, 'turn_limit')
     const suffix = chat.toolSuffix(outcome.results)
@@ -300,11 +307,16 @@ class Rollout {
     await sampler.prefill(run.slot, [endOfTurn, ...suffix.ids])
   }
 
+  private fail(run: Run, { error, lasting }: Failure): void {
+    if (run.episode && lasting) run.episode.lasting = true
+    this.finish(run, 'env_error', error)
+  }
+
   private finish(run: Run, exit: ExitReason, error: string | null = null): void {
     const { environment, step, chat, onEvent } = this.request
     const episode = run.episode ?? this.start(run, this.basePrompt, '', undefined)
     if (exit === 'stopped' && run.phase === 'sampling' && episode.ids.length > run.turnStart) {
-      recordTurn(episode, chat, run.turnStart, null, null)
+      recordTurn(episode, chat, run.turnStart, [], null)
     }
     run.phase = 'finished'
     episode.exit = exit
@@ -314,6 +326,7 @@ class Rollout {
     assertConsistent(episode)
     if (run.slot !== null) this.pool.release(run.slot)
     if (run.session) this.gate.end(run.session)
+    if (exit !== 'stopped') this.queue.end(run.index, this.runs.filter((other) => other.phase === 'new').length)
     run.slot = null
     run.session = null
     onEvent({ type: 'episode-finished', step, episode })

@@ -3,7 +3,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ResetOptions } from '../core/environment'
 import { RandomStream } from '../core/random'
+import { PlaygroundError } from '../core/errors'
+import { secondsLeft } from './queue'
 import { rollout } from './rollout'
+import { SessionGate } from './sessions'
 import { deferred, episodeIndex, FakeEnvironment } from './testing/fake-environment'
 import { chat, prepare, say, timeless } from './testing/setup'
 
@@ -102,6 +105,79 @@ describe('slots and sessions', () => {
     const episodes = await rollout(request)
     expect(episodes.map(({ exit, reward }) => [exit, reward])).toEqual(Array(6).fill(['answered', 1]))
     expect(environment.peak).toBe(2)
+  })
+})
+
+describe('connections', () => {
+  const lost = (recurrence?: 'passing' | 'lasting') =>
+    new PlaygroundError('environment', 'No connection.', '', recurrence ? { recurrence } : {})
+  const flaky = (failures: number, error: Error) => {
+    let asked = 0
+    const environment = new FakeEnvironment({ step: () => ({ reward: 1 }) })
+    const open = environment.open.bind(environment)
+    environment.open = () => (asked++ < failures ? Promise.reject(error) : open())
+    return { environment, asked: () => asked }
+  }
+
+  it('that break before an episode begins are made again', async () => {
+    const { environment, asked } = flaky(3, lost('passing'))
+    const gate = new SessionGate(environment, 8, () => {}, 1)
+    expect((await gate.begin({ seed: 1, episode_id: 'e', split: 'train' })).kind).toBe('begun')
+    expect(asked()).toBe(4)
+  })
+
+  it.each([
+    ['stay broken', 9, lost('passing'), 4],
+    ['were refused for good', 1, lost('lasting'), 1],
+    ['failed for an unknown reason', 1, lost(), 1],
+  ])('that %s fail the episode', async (_, failures, error, tries) => {
+    const { environment, asked } = flaky(failures, error)
+    const gate = new SessionGate(environment, 8, () => {}, 1)
+    const begun = await gate.begin({ seed: 1, episode_id: 'e', split: 'train' })
+    expect(begun).toEqual({ kind: 'failed', error: 'No connection.', lasting: error.recurrence === 'lasting' })
+    expect(asked()).toBe(tries)
+  })
+
+  it('that break inside an episode are not', async () => {
+    const environment = new FakeEnvironment({
+      step: () => {
+        throw lost('passing')
+      },
+    })
+    const { request } = prepare({ reply: oneCall, environment, request: { num_generations: 2 } })
+    expect((await rollout(request)).map(({ exit, reward }) => [exit, reward])).toEqual(Array(2).fill(['env_error', null]))
+    expect(environment.opened).toBe(2)
+  })
+
+  it('stop waiting when the rollout ends', async () => {
+    const { environment } = flaky(Infinity, lost('passing'))
+    const gate = new SessionGate(environment, 8, () => {}, 60_000)
+    const begun = gate.begin({ seed: 1, episode_id: 'e', split: 'train' })
+    await tick()
+    await gate.endAll()
+    expect((await begun).kind).toBe('failed')
+  })
+})
+
+describe('a queue', () => {
+  it('is told once with an estimate, when the server has fewer sessions than the step has episodes', async () => {
+    const environment = new FakeEnvironment({ delay: tick, step: () => ({ reward: 1 }) }, 2)
+    const texts = async () => {
+      const { request, events } = prepare({ reply: oneCall, environment, request: { num_generations: 6 } })
+      await rollout(request)
+      return events.flatMap((event) => (event.type === 'notice' ? [event.text] : []))
+    }
+    expect(await texts()).toEqual(['fake allows 2 sessions at once, so the 6 episodes of a step take turns: about 1 s more for this step.'])
+    expect(await texts()).toEqual([])
+    environment.maxSessions = 1
+    expect(await texts()).toEqual([expect.stringContaining('allows one session')])
+    environment.maxSessions = 6
+    expect(await texts()).toEqual([])
+  })
+
+  it('estimates from what the finished ones took', () => {
+    expect(secondsLeft([10_000, 20_000], 7, 2)).toBe(60)
+    expect(secondsLeft([], 7, 2)).toBe(1)
   })
 })
 

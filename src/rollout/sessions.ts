@@ -2,19 +2,33 @@
 
 import type { Environment, EnvironmentSession, Observation, ResetOptions } from '../core/environment'
 import type { Turn } from '../core/episode'
-import { PlaygroundError, describeError } from '../core/errors'
+import { PlaygroundError, describeError, isLasting } from '../core/errors'
 import type { Tool, ToolCall } from '../core/tools'
 import { errorResult, type ParsedCall } from './tool-calls'
 import { checkToolCall } from './tool-schema'
 
+/** Why an episode is lost. */
+export interface Failure {
+  /** A sentence. */
+  error: string
+  /** The environment would fail in the same way again. */
+  lasting: boolean
+}
+
 export type Begun =
   | { kind: 'begun'; session: EnvironmentSession; observation: Observation }
-  | { kind: 'failed'; error: string }
+  | ({ kind: 'failed' } & Failure)
   /** The server turned out to hold fewer sessions; try again when one is free. */
   | { kind: 'full' }
 
+/** Tries to reach an environment again before an episode is given up; an episode that has begun is never moved to another session. */
+const RECONNECTS = 3
+/** First pause before such a try; doubles, with jitter, so that many pages do not come back at the same moment. */
+const RECONNECT_MS = 250
+
 /** Opens at most `maxSessions` sessions at a time, in the order in which it is asked. */
 export class SessionGate {
+  private readonly over = new AbortController()
   private inUse = 0
   private readonly open = new Set<EnvironmentSession>()
   private readonly closing: Promise<void>[] = []
@@ -25,6 +39,7 @@ export class SessionGate {
     private readonly ahead: number,
     /** Called whenever a session has become free. */
     private readonly onFree: () => void,
+    private readonly reconnectMs = RECONNECT_MS,
   ) {}
 
   get hasRoom(): boolean {
@@ -37,19 +52,33 @@ export class SessionGate {
     this.inUse++
     let session: EnvironmentSession | null = null
     try {
-      session = await this.environment.open()
+      session = await this.connect()
       this.open.add(session)
       const observation = await session.reset(options)
       if (observation.done) {
         const advice = 'Check what the environment does with this seed.'
-        throw new PlaygroundError('environment', `${this.environment.name} was already done after reset.`, advice)
+        const message = `${this.environment.name} was already done after reset.`
+        throw new PlaygroundError('environment', message, advice, { recurrence: 'lasting' })
       }
       return { kind: 'begun', session, observation }
     } catch (error) {
       const crowded = this.inUse > Math.max(1, this.environment.maxSessions)
       if (session) this.end(session)
       else this.free()
-      return crowded ? { kind: 'full' } : { kind: 'failed', error: describeError(error) }
+      return crowded ? { kind: 'full' } : { kind: 'failed', error: describeError(error), lasting: isLasting(error) }
+    }
+  }
+
+  /** A session, after some patience with a connection that breaks before the episode begins. */
+  private async connect(): Promise<EnvironmentSession> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.environment.open()
+      } catch (error) {
+        const passing = error instanceof PlaygroundError && error.recurrence === 'passing'
+        if (!passing || tries >= RECONNECTS || this.over.signal.aborted) throw error
+        await pause(this.reconnectMs * 2 ** tries * (0.5 + Math.random()), this.over.signal)
+      }
     }
   }
 
@@ -62,6 +91,7 @@ export class SessionGate {
 
   /** Closes every session that is still open and waits until all are closed. */
   async endAll(): Promise<void> {
+    this.over.abort()
     for (const session of [...this.open]) this.end(session)
     await Promise.all(this.closing)
   }
@@ -70,6 +100,18 @@ export class SessionGate {
     this.inUse--
     this.onFree()
   }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done)
+  })
 }
 
 /** What a turn's calls brought. */
@@ -81,7 +123,7 @@ export interface TurnOutcome {
   done: boolean
   scene?: unknown
   /** Set when the environment failed: the episode is unscorable. */
-  failure: string | null
+  failure: Failure | null
 }
 
 /** Told about each call that reaches the environment. */
@@ -110,11 +152,11 @@ export async function playTurn(
     try {
       refusal = checkToolCall(item.call, tools)
     } catch {
-      outcome.failure = `The schema of the tool ${item.call.name} cannot be read.`
+      outcome.failure = { error: `The schema of the tool ${item.call.name} cannot be read.`, lasting: true }
       return outcome
     }
     if (refusal !== null) {
-      record(outcome, item.call, { text: errorResult(refusal), reward: null, done: false, toolError: true }, 0)
+      record(outcome, item.call, { text: errorResult(refusal), reward: null, done: false, toolError: true }, null)
       continue
     }
     listener.waiting()
@@ -123,7 +165,7 @@ export async function playTurn(
     try {
       observation = await session.step(item.call)
     } catch (error) {
-      outcome.failure = describeError(error)
+      outcome.failure = { error: describeError(error), lasting: isLasting(error) }
       return outcome
     }
     const ms = performance.now() - from
@@ -142,8 +184,10 @@ function record(
   outcome: TurnOutcome,
   call: ToolCall,
   { text, reward, done, toolError }: Pick<Observation, 'text' | 'reward' | 'done' | 'toolError'>,
-  ms: number,
+  /** null for a call that never reached the environment. */
+  ms: number | null,
 ): void {
-  outcome.calls.push({ call, result: text, reward, done, error: toolError, ms })
+  const time = ms === null ? ({ ms: 0, refused: true } as const) : { ms }
+  outcome.calls.push({ call, result: text, reward, done, error: toolError, ...time })
   outcome.results.push({ name: call.name, content: text })
 }

@@ -58,6 +58,18 @@ export function errorResult(sentence: string): string {
   return `Error: ${sentence}`
 }
 
+/** A call as the model must write it: JSON as Python does, with a blank after every comma and colon. */
+export function writeCall({ name, arguments: args }: ToolCall): string {
+  return `{"name": ${JSON.stringify(name)}, "arguments": ${pythonJson(args)}}`
+}
+
+function pythonJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`
+  if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}: ${pythonJson(member)}`).join(', ')}}`
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -144,6 +144,46 @@ describe('GrpoTrainer', () => {
     expect(stormy.trainer.stepNumber).toBe(2)
   })
 
+  it('says that rewards are too large instead of blaming the learning rate', async () => {
+    for (const size of [1e308, 1e200]) {
+      const { trainer, engine } = make({}, { environment: bandit({ reward: (arm) => (arm === 'A' ? size : -size) }) })
+      await expect(trainer.step()).rejects.toMatchObject({
+        kind: 'environment',
+        message: `The rewards of "Bandit" go from ${-size} to ${size}, which is too large to be compared.`,
+      })
+      expect(engine.version).toBe(0)
+    }
+    const unscaled = make({ scale_rewards: 'none' }, { environment: bandit({ reward: (arm) => (arm === 'A' ? 1e30 : 0) }) })
+    await expect(unscaled.trainer.step()).rejects.toThrow('too large')
+    const scaled = make({}, { environment: bandit({ reward: (arm) => (arm === 'A' ? 1e30 : 0) }) })
+    expect((await scaled.trainer.step()).step).toBe(1)
+  })
+
+  it('does not wait for ever for an environment that is always done at reset', async () => {
+    const done = bandit()
+    const { open } = done
+    done.open = async () => {
+      const session = await open()
+      return { ...session, reset: async (options) => ({ ...(await session.reset(options)), done: true }) }
+    }
+    const waits: number[] = []
+    const wait = async (seconds: number) => void waits.push(seconds)
+    const { trainer } = make({}, { environment: done, wait })
+    await expect(trainer.step()).rejects.toThrow(/failed in the same way 4 times in a row in 8 of 8 episodes of step 1.*already done after reset/)
+    expect(waits).toEqual([1, 2, 4])
+  })
+
+  it('does not wait for ever for a first text that no context holds', async () => {
+    const wordy = bandit()
+    const { open } = wordy
+    wordy.open = async () => {
+      const session = await open()
+      return { ...session, reset: async (options) => ({ ...(await session.reset(options)), text: 'word '.repeat(100_000) }) }
+    }
+    const { trainer } = make({}, { environment: wordy })
+    await expect(trainer.step()).rejects.toThrow(/same way 4 times.*the context holds/)
+  })
+
   it('leaves everything as it was when a person stops it in the middle', async () => {
     const { trainer, engine, events } = make({}, { environment: bandit({ delay: () => 3 }) })
     const controller = new AbortController()

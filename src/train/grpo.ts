@@ -18,8 +18,8 @@ import {
 } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout } from '../rollout/rollout'
-import { assertNotStopped, waitAtGate } from './guard'
-import { sampleThroughOutages, waitSeconds } from './outage'
+import { assertComparable, assertNotStopped, waitAtGate } from './guard'
+import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
 import { groupSeeds } from './seeds'
 import { Stopwatch } from './stopwatch'
 import { updatePolicy, type PolicyUpdate } from './update'
@@ -45,7 +45,7 @@ export interface GrpoTrainerOptions {
   /** Seconds from any origin; tests replace the clock. */
   now?: () => number
   /** Tests replace the pause between attempts during an outage. */
-  wait?: (seconds: number, signal?: AbortSignal) => Promise<void>
+  wait?: Wait
 }
 
 /**
@@ -62,7 +62,7 @@ export class GrpoTrainer {
   private tokens: number
   private readonly maskEnvironment: boolean
   private readonly now: () => number
-  private readonly wait: (seconds: number, signal?: AbortSignal) => Promise<void>
+  private readonly wait: Wait
 
   constructor(private readonly options: GrpoTrainerOptions) {
     this.done = options.resume?.step ?? 0
@@ -108,6 +108,7 @@ export class GrpoTrainer {
       environment: environment.name,
       onEvent,
       wait: this.wait,
+      gate: pause,
       ...(signal ? { signal } : {}),
     })
     const sampled = watch.read()
@@ -115,6 +116,7 @@ export class GrpoTrainer {
     const rewards = episodes.map((episode) => episode.reward)
     const groups = groupStatistics(rewards, grpo.num_generations)
     const advantages = computeAdvantages(rewards, grpo.num_generations, grpo.scale_rewards)
+    assertComparable(rewards, advantages, environment.name)
     onEvent({ type: 'scored', step, advantages: [...advantages], groups })
     this.noticeMissingSignal(step, groups)
 

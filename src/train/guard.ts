@@ -19,6 +19,22 @@ export function assertFinite(values: ArrayLike<number>, mask: ArrayLike<number>,
   }
 }
 
+/** Larger rewards would overflow when they are squared; larger advantages when the gradient is, which has 32 bits. */
+const LARGEST_REWARD = 1e100
+const LARGEST_ADVANTAGE = 1e12
+
+/** Throws 'environment' when the rewards are so large that they cannot be compared. Both are [episodes]; null = unscorable. */
+export function assertComparable(rewards: readonly (number | null)[], advantages: Float64Array, environment: string): void {
+  const given = rewards.filter((reward) => reward !== null)
+  if (given.every((reward) => Math.abs(reward) <= LARGEST_REWARD) && advantages.every((advantage) => Math.abs(advantage) <= LARGEST_ADVANTAGE)) return
+  const [low, high] = [Math.min(...given), Math.max(...given)]
+  throw new PlaygroundError(
+    'environment',
+    `The rewards of "${environment}" go from ${low} to ${high}, which is too large to be compared.`,
+    'Let the environment give rewards of an ordinary size, such as 0 to 1; the adapter is unchanged.',
+  )
+}
+
 /** Waits for the gate; an abort ends the wait, since a paused run must still be stoppable. */
 export async function waitAtGate(gate: () => Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (!signal) return gate()

@@ -57,6 +57,29 @@ describe('sampleThroughOutages', () => {
     expect((await run([mostly])).texts[0]).toContain('gave no reward')
   })
 
+  describe('an environment that answers, but fails', () => {
+    const broken = (error: string, lasting = true) =>
+      four(null, null, null, null).map((e): Episode => ({ ...e, error, ...(lasting ? { lasting } : {}) }))
+
+    it('in the same way four times stops the run with its words', async () => {
+      const words = (n: number) => broken(`Bandit was already done after reset (session ${n} at 0x7f${n}).`)
+      await expect(run([1, 2, 3, 4].map(words))).rejects.toMatchObject({
+        kind: 'environment',
+        message: expect.stringMatching(/failed in the same way 4 times in a row in 4 of 4 episodes of step 3.*: .*already done/) as string,
+        advice: expect.stringContaining('press Train') as string,
+      })
+    })
+
+    it('in other ways, elsewhere or by a lost connection is tried again', async () => {
+      const changing = await run([...['a', 'b', 'a', 'b', 'a'].map((e) => broken(e)), four(1, 0, 0, 0)])
+      expect(changing.waits).toHaveLength(5)
+      const passing = await run([...Array.from({ length: 6 }, () => broken('no connection', false)), four(1, 0, 0, 0)])
+      expect(passing.waits).toHaveLength(6)
+      const mixed = broken('x').map((e, i): Episode => (i === 0 ? broken('lost', false)[0] as Episode : e))
+      expect((await run([...Array.from({ length: 6 }, () => mixed), four(1, 0, 0, 0)])).waits).toHaveLength(6)
+    })
+  })
+
   it('ends when a person stops the run', async () => {
     const controller = new AbortController()
     controller.abort()
@@ -65,6 +88,31 @@ describe('sampleThroughOutages', () => {
 })
 
 describe('waitSeconds', () => {
+  it('passes the gate within a moment, stays while it is closed, and goes on after it', async () => {
+    let release = () => {}
+    let asked = 0
+    const closed = new Promise<void>((resolve) => (release = resolve))
+    const gate = async () => {
+      if (++asked === 2) await closed
+    }
+    const began = performance.now()
+    let over = false
+    const waiting = waitSeconds(0.15, undefined, gate).then(() => (over = true))
+    while (asked < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(performance.now() - began).toBeLessThan(1000)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(over).toBe(false)
+    release()
+    await waiting
+  })
+
+  it('leaves a closed gate when it is aborted', async () => {
+    const controller = new AbortController()
+    const waiting = waitSeconds(3600, controller.signal, () => new Promise(() => {}))
+    controller.abort()
+    await waiting
+  })
+
   it('ends early when it is aborted', async () => {
     const controller = new AbortController()
     const waiting = waitSeconds(3600, controller.signal)

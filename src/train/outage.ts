@@ -3,29 +3,42 @@
 import type { Episode } from '../core/episode'
 import type { TrainEvent } from '../core/events'
 import { PlaygroundError } from '../core/errors'
-import { assertNotStopped } from './guard'
+import { assertNotStopped, waitAtGate } from './guard'
 
 /** Pauses between attempts: 1, 2, 4, … seconds, at most this. */
 const LONGEST_WAIT_SECONDS = 30
+/** So many attempts that the environment itself failed in exactly the same way are no outage. */
+const MOST_ALIKE = 4
+/** How long a pause may take to be noticed while waiting. */
+const GATE_MS = 100
 
 export interface OutageOptions {
   step: number
   environment: string
   onEvent: (event: TrainEvent) => void
-  /** Resolves after so many seconds, or sooner when the signal aborts. */
-  wait: (seconds: number, signal?: AbortSignal) => Promise<void>
+  wait: Wait
+  /** Awaited while waiting: a paused run shows at once that it is. */
+  gate?: () => Promise<void>
   signal?: AbortSignal
 }
+
+/** Resolves after so many seconds, or sooner when the signal aborts; passes the gate every now and then. */
+export type Wait = (seconds: number, signal?: AbortSignal, gate?: () => Promise<void>) => Promise<void>
 
 /**
  * Episodes of one step, of which at least half can be scored, in index order. While more than half are unscorable and the
  * environment failed in any of them, the attempt is thrown away, said so, and repeated after a pause for as long as it
  * takes; the same keys draw the same episodes, so an outage leaves no trace in the run's numbers.
  *
- * @throws PlaygroundError 'stopped', or 'environment' when the environment works but gave no episode a reward
+ * An environment that answers, but fails in exactly the same way at every attempt, is not waited for.
+ *
+ * @throws PlaygroundError 'stopped', or 'environment' when the environment works but gave no episode a reward, or fails in
+ * the same way four times in a row
  */
 export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, options: OutageOptions): Promise<Episode[]> {
-  const { step, onEvent, signal } = options
+  const { step, onEvent, signal, gate } = options
+  let alike = 0
+  let before: string | null = null
   for (let tries = 0; ; tries++) {
     assertNotStopped(signal)
     const episodes = (await attempt()).toSorted((a, b) => a.index - b.index)
@@ -35,10 +48,20 @@ export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, op
     const count = `${unscorable.length} of ${episodes.length} episodes of step ${step}`
 
     if (unscorable.length * 2 > episodes.length && failed.length > 0) {
+      const pattern = lastingPattern(failed)
+      alike = pattern !== null && pattern === before ? alike + 1 : 1
+      before = pattern
+      if (pattern !== null && alike >= MOST_ALIKE) {
+        throw new PlaygroundError(
+          'environment',
+          `The environment "${options.environment}" failed in the same way ${alike} times in a row in ${count}: ${reason(failed)}.`,
+          'Waiting would not help: mend the environment, the prompts or the settings, then press Train; the step is tried again.',
+        )
+      }
       const seconds = Math.min(LONGEST_WAIT_SECONDS, 2 ** tries)
       const text = `${count} could not be scored (${reason(failed)}). No update is made; the step is tried again in ${seconds} s.`
       onEvent({ type: 'notice', level: 'warning', text })
-      await options.wait(seconds, signal)
+      await options.wait(seconds, signal, gate)
       continue
     }
     if (episodes.length > 0 && unscorable.length === episodes.length) {
@@ -61,16 +84,31 @@ function reason(episodes: readonly Episode[]): string {
   return (episodes.find((episode) => episode.error !== null)?.error ?? 'the environment gave no reward').replace(/\.$/, '')
 }
 
+/** What failed where, without numbers that differ from try to try; null unless all of it would come again. */
+function lastingPattern(failed: readonly Episode[]): string | null {
+  if (!failed.every((episode) => episode.lasting)) return null
+  return failed.map((episode) => `${episode.index} ${(episode.error ?? '').replace(/0x[\da-f]+|\d+/gi, '#')}`).join('\n')
+}
+
 /** The real clock's `wait`. */
-export function waitSeconds(seconds: number, signal?: AbortSignal): Promise<void> {
+export const waitSeconds: Wait = async (seconds, signal, gate) => {
+  const until = performance.now() + seconds * 1000
+  for (;;) {
+    if (gate) await waitAtGate(gate, signal)
+    const left = until - performance.now()
+    if (left <= 0 || signal?.aborted) return
+    await sleep(gate ? Math.min(left, GATE_MS) : left, signal)
+  }
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted) return resolve()
     const end = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, seconds * 1000)
+    const timer = setTimeout(end, ms)
     signal?.addEventListener('abort', end)
   })
 }

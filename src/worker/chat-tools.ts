@@ -61,7 +61,7 @@ export class ChatTools {
       throw error
     })
     if (outcome.failure !== null || outcome.done) this.end()
-    return outcome.failure === null ? outcome.results : [...outcome.results, { name: 'error', content: errorResult(outcome.failure) }]
+    return outcome.failure === null ? outcome.results : [...outcome.results, { name: 'error', content: errorResult(outcome.failure.error) }]
   }
 
   /** Ends the session, if there is one. */

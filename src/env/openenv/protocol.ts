@@ -1,6 +1,7 @@
 /** OpenEnv's frames on /ws: what we send, and a tolerant reading of what comes back. */
 
 import { z } from 'zod'
+import { readJson } from './json'
 
 const record = z.record(z.string(), z.unknown())
 
@@ -59,6 +60,11 @@ const fieldError = z.object({
 })
 export type FieldError = z.infer<typeof fieldError>
 
+/** A server may put a whole log into an error; people, policies and episodes get the head of it. */
+const MAX_MESSAGE = 2000
+const MAX_FIELD_ERRORS = 10
+const cut = (text: string, most = MAX_MESSAGE): string => (text.length > most ? `${text.slice(0, most)} …` : text)
+
 const envelope = z.object({ type: z.string(), data: z.unknown().optional() })
 const count = z.number().int().nonnegative().nullable().catch(null).default(null)
 const errorData = z.object({
@@ -74,17 +80,6 @@ const rpcData = z.object({
   result: z.unknown().optional(),
   error: z.object({ code: z.number().catch(0), message: z.string().catch('') }).nullish(),
 })
-
-/** JSON, and Python's dialect of it: bare NaN and infinities, which the MCP path may write, become null. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (!/NaN|Infinity/.test(text)) throw error
-    const plain = text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (part) => (part.startsWith('"') ? part : 'null'))
-    return JSON.parse(plain)
-  }
-}
 
 /** The value from the envelope where it stands there at all, else from inside the observation (home-made servers). */
 function either(key: string, data: Record<string, unknown>, inside: Record<string, unknown>): unknown {
@@ -116,13 +111,9 @@ function readObservation(data: Record<string, unknown>): ServerFrame {
 
 /** Reads one text frame. Never throws: what cannot be read is 'garbage', what is not known is 'unknown'. */
 export function parseServerFrame(text: string): ServerFrame {
-  let json: unknown
-  try {
-    json = parseJson(text)
-  } catch {
-    return { kind: 'garbage', why: 'it is not JSON' }
-  }
-  const frame = envelope.safeParse(json)
+  const json = readJson(text)
+  if (!json.ok) return { kind: 'garbage', why: json.why }
+  const frame = envelope.safeParse(json.value)
   if (!frame.success) return { kind: 'garbage', why: 'it is not an object with a type' }
   const { type, data } = frame.data
   if (!['observation', 'state', 'mcp', 'error'].includes(type)) return { kind: 'unknown', type }
@@ -137,11 +128,11 @@ export function parseServerFrame(text: string): ServerFrame {
       : { kind: 'garbage', why: 'it is not a JSON-RPC response' }
   }
   const error = errorData.parse(body.data)
-  const errors = error.errors.flatMap((e) => fieldError.safeParse(e).data ?? [])
+  const errors = error.errors.slice(0, MAX_FIELD_ERRORS).flatMap((e) => fieldError.safeParse(e).data ?? [])
   return {
     kind: 'error',
-    code: error.code,
-    message: error.message,
+    code: cut(error.code),
+    message: cut(error.message),
     errors,
     activeSessions: error.active_sessions,
     maxSessions: error.max_sessions,
@@ -150,6 +141,6 @@ export function parseServerFrame(text: string): ServerFrame {
 
 /** A VALIDATION_ERROR's list as one sentence a field, for the policy: `to: Input should be 'left', 'stay' or 'right'`. */
 export function describeFieldErrors(frame: ErrorFrame): string {
-  const lines = frame.errors.map(({ loc, msg }) => (loc.length > 0 ? `${loc.join('.')}: ${msg}` : msg))
+  const lines = frame.errors.map(({ loc, msg }) => cut(loc.length > 0 ? `${loc.join('.')}: ${msg}` : msg, 300))
   return lines.length > 0 ? lines.join('; ') : frame.message
 }

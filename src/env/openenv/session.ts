@@ -1,17 +1,20 @@
 /** One episode on one OpenEnv session: calls become actions, replies become observations, failures become errors. */
 
+import type { DiscoveredEnvironment, Quirk } from '../../core/discovered'
 import type { EnvironmentSession, Observation, ResetOptions } from '../../core/environment'
-import { PlaygroundError } from '../../core/errors'
+import { PlaygroundError, UnreadableReplyError } from '../../core/errors'
+import { uniform } from '../../core/random'
 import type { ToolCall } from '../../core/tools'
-import { refusal } from './catalogue'
-import type { Family } from './discovery'
-import { observationScene, observationText } from './observe'
+import { entryOf, type Entry } from './catalogue'
+import { observationScene, observationText, withoutPictures } from './observe'
 import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
+import { rewardOf } from './rewards'
 import type { Reply, SessionSocket } from './socket'
+import { planCall } from './typed-tools'
 
 export interface SessionOptions {
   host: string
-  family: Family
+  found: DiscoveredEnvironment
   resetMs: number
   stepMs: number
   /** Called once, when the socket has been closed. */
@@ -50,23 +53,34 @@ function fatal(host: string, asked: string, frame: ErrorFrame): PlaygroundError 
 export class OpenEnvSession implements EnvironmentSession {
   private seen = ''
   private start = ''
+  private seed = 0
+  /** Moves that we made for the opponent. */
+  private replies = 0
   private phase: 'fresh' | 'running' | 'over' | 'failed' = 'fresh'
   private closing: Promise<void> | null = null
+  private readonly entry: Entry | null
 
   constructor(
     private readonly socket: SessionSocket,
     private readonly options: SessionOptions,
-  ) {}
+  ) {
+    this.entry = entryOf(options.found.entry)
+  }
 
   /** Starts an episode; seed and episode_id travel along, whether they are honoured is the environment's affair. */
   async reset({ seed, episode_id }: ResetOptions): Promise<Observation> {
     this.seen = ''
-    const reply = await this.ask('reset', { seed, episode_id }, this.options.resetMs)
+    this.start = ''
+    this.seed = seed
+    this.replies = 0
+    const { found, resetMs } = this.options
+    const reply = await this.ask({ type: 'reset', data: { ...found.resetData, seed, episode_id } }, resetMs)
     if (reply.kind !== 'observation') return this.fail('reset', reply)
     this.phase = reply.done ? 'over' : 'running'
     const observation = this.observe(reply)
+    if (observation.text === '') observation.text = await this.taskInState()
     this.start = observation.text
-    return { ...observation, scene: this.scene(reply, observation.text) }
+    return observation
   }
 
   /**
@@ -74,23 +88,25 @@ export class OpenEnvSession implements EnvironmentSession {
    * Rejects when the environment raised, the session ended or the deadline passed, and before reset or after done.
    */
   async step(call: ToolCall): Promise<Observation> {
-    const { family, host, stepMs } = this.options
+    const { found, host } = this.options
     if (this.phase !== 'running') {
       const when = { fresh: 'before reset', over: 'after the episode was done', failed: 'after the session had failed' }[this.phase]
       throw new PlaygroundError('environment', `A step was asked of ${host} ${when}.`, 'Reset first.')
     }
-    const wrong = family.kind === 'typed' ? refusal(family.known.tool, call) : null
-    if (wrong !== null) return toolError(wrong)
-    const action =
-      family.kind === 'typed' ? family.known.toAction(call) : { type: 'call_tool', tool_name: call.name, arguments: call.arguments }
-    const reply = await this.ask('step', action, stepMs)
-    if (reply.kind !== 'observation') {
-      if (reply.kind === 'error' && reply.code === 'VALIDATION_ERROR') return toolError(`Error: ${describeFieldErrors(reply)}`)
-      return this.fail('step', reply)
+    const plan = planCall(found, call)
+    if (plan.kind === 'refused') return toolError(plan.text)
+    const first = await this.act(plan.action)
+    if (first.kind === 'error') return toolError(`Error: ${describeFieldErrors(first)}`)
+    const played = [this.observe(first)]
+    for (let tick = 0; plan.then !== null && tick < plan.then.times && !played.at(-1)?.done; tick++) {
+      played.push(this.observe(await this.mustAct(plan.then.action)))
     }
-    if (reply.done) this.phase = 'over'
-    const observation = this.observe(reply)
-    return { ...observation, scene: this.scene(reply, observation.text) }
+    const opponent = this.quirk('no-opponent')
+    const last = played.at(-1) as Observation
+    if (opponent !== undefined && !last.done) played.push(await this.opponentMoves(opponent, first))
+    const observation = joined(played, found.reward.take)
+    if (observation.done) this.phase = 'over'
+    return observation
   }
 
   /** The server's state. Rejects when it tells none; the episode goes on then. */
@@ -108,14 +124,57 @@ export class OpenEnvSession implements EnvironmentSession {
     return this.closing
   }
 
-  private async ask(type: 'reset' | 'step', data: Record<string, unknown>, deadlineMs: number): Promise<Reply> {
+  private quirk<K extends Quirk['kind']>(kind: K): Extract<Quirk, { kind: K }> | undefined {
+    return this.options.found.quirks.find((each): each is Extract<Quirk, { kind: K }> => each.kind === kind)
+  }
+
+  private async ask(request: Parameters<SessionSocket['request']>[0], deadlineMs: number): Promise<Reply> {
     try {
-      return await this.socket.request({ type, data }, deadlineMs)
+      return await this.socket.request(request, deadlineMs)
     } catch (error) {
       this.phase = 'failed'
       void this.close()
       throw error
     }
+  }
+
+  /** One step on the server; a refusal of the action is an answer, too. */
+  private async act(action: Record<string, unknown>): Promise<ObservationFrame | ErrorFrame> {
+    const reply = await this.ask({ type: 'step', data: action }, this.options.stepMs)
+    if (reply.kind === 'observation' || (reply.kind === 'error' && reply.code === 'VALIDATION_ERROR')) return reply
+    return this.fail('step', reply)
+  }
+
+  /** A step of our own making, which the server must accept. */
+  private async mustAct(action: Record<string, unknown>): Promise<ObservationFrame> {
+    const reply = await this.act(action)
+    return reply.kind === 'observation' ? reply : this.fail('step', reply)
+  }
+
+  /** A random legal move for the other side, fixed by the seed; what it wins, the policy loses. */
+  private async opponentMoves({ field, legal }: Extract<Quirk, { kind: 'no-opponent' }>, frame: ObservationFrame): Promise<Observation> {
+    const moves: unknown = frame.observation[legal]
+    if (!Array.isArray(moves) || moves.length === 0) {
+      this.phase = 'failed'
+      void this.close()
+      throw new UnreadableReplyError(
+        `${this.options.host} did not say which moves are legal, so no move could be made for the opponent.`,
+        'The environment may be of another version than the one we know.',
+      )
+    }
+    const move: unknown = moves[Math.floor(uniform(this.seed, 0, 0, this.replies++) * moves.length)]
+    const observation = this.observe(await this.mustAct({ [field]: move }))
+    return { ...observation, reward: observation.reward === null ? null : -observation.reward || 0 }
+  }
+
+  /** The task where an old server leaves it out of the reset observation: the named fields of the state and no others. */
+  private async taskInState(): Promise<string> {
+    const quirk = this.quirk('task-in-state')
+    if (quirk === undefined) return ''
+    const reply = await this.ask({ type: 'state' }, this.options.resetMs)
+    if (reply.kind !== 'state') return ''
+    const parts = quirk.fields.map((field) => reply.state[field]).filter((part) => typeof part === 'string' && part !== '')
+    return parts.join('\n')
   }
 
   private fail(asked: string, reply: Reply): never {
@@ -125,17 +184,31 @@ export class OpenEnvSession implements EnvironmentSession {
     throw new PlaygroundError('environment', `${this.options.host} answered to ${asked} with a ${reply.kind}.`)
   }
 
-  private observe(frame: ObservationFrame): Observation {
-    const { family } = this.options
-    const { text, toolError, seen } = observationText(frame, this.seen)
-    this.seen = seen
-    const better = family.kind === 'typed' ? (family.known.text?.(frame) ?? null) : null
-    return { text: better ?? text, reward: frame.reward, done: frame.done, metadata: frame.metadata, toolError }
+  /** What a frame says. Throws UnreadableReplyError when our own reading of it fails: that is no verdict of the environment. */
+  private observe(sent: ObservationFrame): Observation {
+    const { found, host } = this.options
+    try {
+      const { frame, images } = withoutPictures(sent)
+      const { text: plain, toolError, seen } = observationText(frame, this.seen)
+      this.seen = seen
+      const text = this.entry?.text?.(frame) ?? plain
+      const scene = this.entry?.scene?.(frame, text, this.start || text) ?? observationScene(frame, images)
+      const reward = rewardOf(found, frame, text)
+      const observation: Observation = { text, reward, done: frame.done, metadata: frame.metadata, toolError, scene }
+      return images.length > 0 ? { ...observation, images } : observation
+    } catch (cause) {
+      this.phase = 'failed'
+      void this.close()
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw new UnreadableReplyError(`An observation of ${host} could not be read: ${why}.`, 'The next episode opens a new session.', { cause })
+    }
   }
+}
 
-  private scene(frame: ObservationFrame, text: string): unknown {
-    const { family } = this.options
-    const known = family.kind === 'typed' ? (family.known.scene?.(text, this.start) ?? null) : null
-    return known ?? observationScene(frame)
-  }
+/** Several steps of one call as one: the last one's text and scene, the rewards by the environment's rule. */
+function joined(played: readonly Observation[], take: 'sum' | 'last'): Observation {
+  const last = played.at(-1) as Observation
+  const given = played.flatMap(({ reward }) => (reward === null ? [] : [reward]))
+  const reward = take === 'last' ? (given.at(-1) ?? null) : given.length > 0 ? given.reduce((sum, each) => sum + each, 0) : null
+  return { ...last, reward, toolError: played[0]?.toolError ?? false }
 }

@@ -1,6 +1,6 @@
 /** One socket = one session = at most one request under way. A deadline closes the socket, so no late reply is ever read. */
 
-import { PlaygroundError } from '../../core/errors'
+import { PlaygroundError, UnreadableReplyError } from '../../core/errors'
 import { parseServerFrame, type Request, type ServerFrame } from './protocol'
 
 /** The part of WebSocket that we use; browsers, Node 22 and the `ws` package all have it. */
@@ -90,7 +90,7 @@ export class SessionSocket {
     const { host, deadlineMs, onFrame } = options
     return new Promise((resolve, reject) => {
       const fail = (why: string, cause?: unknown) =>
-        reject(new PlaygroundError('environment', `No connection to ${host}: ${why}.`, adviceFor(host), { cause }))
+        reject(new PlaygroundError('environment', `No connection to ${host}: ${why}.`, adviceFor(host), { cause, recurrence: 'passing' }))
       let ws: WebSocketLike
       try {
         ws = new options.WebSocket(url)
@@ -171,7 +171,7 @@ export class SessionSocket {
     this.ws.onclose = (event: { code?: number; reason?: unknown }) => {
       this.markClosed()
       const why = describeClose(event.code ?? 1006, text(event.reason))
-      const advice = event.code === 1009 ? 'Choose smaller observations.' : 'The episode is lost; the next one opens a new session.'
+      const advice = event.code === 1009 ? 'Shorten the action, or choose smaller observations.' : 'The episode is lost; the next one opens a new session.'
       this.end(this.error(`The session with ${this.host} ended: ${why}.`, advice))
     }
   }
@@ -188,7 +188,7 @@ export class SessionSocket {
     if (frame.kind === 'unknown') return
     if (frame.kind === 'garbage') {
       this.abort(
-        this.error(
+        new UnreadableReplyError(
           `${this.host} sent a frame that is not OpenEnv's: ${frame.why}.`,
           'Check that the address is an OpenEnv server of version 0.2 or newer.',
         ),
@@ -234,7 +234,7 @@ export class SessionSocket {
   }
 
   private error(message: string, advice = '', cause?: unknown): PlaygroundError {
-    return new PlaygroundError('environment', message, advice, { cause })
+    return new PlaygroundError('environment', message, advice, { cause, recurrence: 'passing' })
   }
 }
 

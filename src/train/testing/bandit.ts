@@ -80,6 +80,7 @@ export function banditEngine(options: { chatter?: boolean; microBatch?: number; 
 export function banditConfig(grpo: Partial<GrpoConfig> = {}): RunConfig {
   return {
     environment: { kind: 'openenv', url: 'ws://bandit' },
+    tool_edits: [],
     model: 'models/replies',
     model_revision: 'main',
     precision: 'float32',
