@@ -6,6 +6,8 @@ import type { Tool } from '../../core/tools'
 import { discover, HELLO, type Family } from './discovery'
 import { OpenEnvSession } from './session'
 import { defaultWebSocket, SessionSocket, type FrameObserver, type Reply, type WebSocketConstructor } from './socket'
+import { locate, type Place, sleepUntil } from './spaces'
+import { firstContact, Unreached } from './unreached'
 import { parseServerUrl, type ServerAddress } from './url'
 
 export interface Deadlines {
@@ -37,6 +39,14 @@ export interface OpenEnvOptions {
   /** location.protocol where there is a page. */
   pageProtocol?: string
   deadlines?: Partial<Deadlines>
+  /** Endpoint of the Hub, which knows where Spaces are; the Hub itself when undefined. */
+  hub?: string
+  /** The person's Hub token, for private Spaces; null for none. */
+  token?: () => string | null
+  /** What connecting waits for, one sentence at a time: a Space that is woken, a Hub that asks for patience. */
+  onDetail?: (detail: string) => void
+  /** Between two looks at a Space: resolves after so many ms. */
+  sleep?: (ms: number) => Promise<void>
   /** Uniform in [0, 1), for jitter only. */
   random?: () => number
   /** Sees every frame of every session. */
@@ -71,6 +81,11 @@ export class OpenEnvEnvironment implements Environment {
   private readonly deadlines: Deadlines
   private readonly sessions = new Set<SessionSocket>()
   private family: Family | null = null
+  private place: Place | null = null
+  /** Ends the waiting for a Space. */
+  private leave = new AbortController()
+  /** A Space that went away is looked for again by one session for all. */
+  private search: Promise<Place> | null = null
   private limit = FIRST_MAX_SESSIONS
   /** Sessions that are open, being opened or being closed. */
   private taken = 0
@@ -109,12 +124,18 @@ export class OpenEnvEnvironment implements Environment {
   /** Discovers tools. Throws PlaygroundError('environment') when the server cannot be reached, is full or is not understood. */
   async connect(): Promise<void> {
     this.closed = false
-    const { socket, hello } = await this.acquire()
+    this.leave = new AbortController()
+    const { signal } = this.leave
+    const { onDetail = () => undefined, sleep = sleepUntil(signal) } = this.options
+    const place = await this.locate(onDetail)
+    const pageProtocol = this.options.pageProtocol ?? globalThis.location?.protocol
+    const contact = { pageProtocol, loopback: this.address.loopback, sleep, signal, onDetail }
+    const { socket, hello } = await firstContact(() => this.acquire(), place, contact)
     try {
       this.family = await discover(hello, socket, {
-        host: this.address.host,
-        http: this.address.http,
-        fetch: this.options.fetch ?? ((...args) => globalThis.fetch(...args)),
+        host: place.host,
+        http: place.http,
+        fetch: place.fetch,
         deadlineMs: this.deadlines.helloMs,
       })
     } finally {
@@ -127,7 +148,7 @@ export class OpenEnvEnvironment implements Environment {
   async open(): Promise<EnvironmentSession> {
     const { family } = this
     if (family === null) throw new PlaygroundError('environment', `${this.name} is not connected yet.`, 'Connect first.')
-    const { socket } = await this.acquire()
+    const { socket } = await this.acquire().catch((error: unknown) => this.findAgain(error))
     const { resetMs, stepMs } = this.deadlines
     return new OpenEnvSession(socket, { host: this.address.host, family, resetMs, stepMs, onClosed: () => this.release(socket) })
   }
@@ -148,8 +169,35 @@ export class OpenEnvEnvironment implements Environment {
   /** Closes every session; whoever waits for one is refused. */
   async close(): Promise<void> {
     this.closed = true
+    this.leave.abort()
     this.wake()
     await Promise.all([...this.sessions].map((socket) => socket.close()))
+  }
+
+  private async locate(onDetail: (detail: string) => void): Promise<Place> {
+    const { signal } = this.leave
+    const { hub, token = () => null, random, sleep } = this.options
+    const fetch: typeof globalThis.fetch = this.options.fetch ?? ((...args) => globalThis.fetch(...args))
+    const place = await locate(this.address, {
+      fetch,
+      token,
+      signal,
+      onDetail,
+      ...(hub === undefined ? {} : { hub }),
+      ...(random ? { random } : {}),
+      ...(sleep ? { sleep } : {}),
+    })
+    if (signal.aborted) throw this.closedError()
+    return (this.place = place)
+  }
+
+  /** A session after a failed one: a Space may have fallen asleep, or moved, during a run. Rejects with `error` for any other reason. */
+  private async findAgain(error: unknown): Promise<Opened> {
+    const isSpace = this.address.spaceId !== null || this.address.host.endsWith('.hf.space')
+    if (!isSpace || this.closed || !(error instanceof Unreached)) throw error
+    this.search ??= this.locate(() => undefined).finally(() => (this.search = null))
+    await this.search
+    return this.acquire()
   }
 
   /** A socket whose session the server has confirmed, within its capacity. */
@@ -190,9 +238,12 @@ export class OpenEnvEnvironment implements Environment {
 
   /** One try; leaves nothing open unless it succeeds. Throws what is not a matter of capacity. */
   private async tryOpen(): Promise<Opened | Full> {
-    const { host, ws } = this.address
+    const { host } = this.place ?? this.address
     const WebSocket = this.options.WebSocket ?? defaultWebSocket()
-    const socket = await SessionSocket.open(ws, { WebSocket, host, deadlineMs: this.deadlines.openMs, onFrame: this.options.onFrame })
+    const ws = (await this.place?.socketUrl()) ?? this.address.ws
+    const socket = await SessionSocket.open(ws, { WebSocket, host, deadlineMs: this.deadlines.openMs, onFrame: this.options.onFrame }).catch((error: unknown) => {
+      throw error instanceof PlaygroundError ? new Unreached(error) : error
+    })
     this.sessions.add(socket)
     try {
       const hello = await socket.request(HELLO, this.deadlines.helloMs)
