@@ -17,6 +17,8 @@ export interface RunningServer {
 export interface ServerOptions {
   /** Send COOP and COEP (default true). Without them there is no SharedArrayBuffer and WASM has one thread. */
   isolated?: boolean
+  /** Endpoint of another server that speaks the Hub's API, for the page instead of huggingface.co. */
+  hub?: string
 }
 
 /**
@@ -29,6 +31,8 @@ export async function startDevServer(options: ServerOptions = {}): Promise<Runni
   // first servers from writing it at the same time.
   const server = await withLock('vite-e2e', async () => {
     const config = appConfig(options.isolated ?? true)
+    // Vite takes it from the environment, once; as a `define` it would have all dependencies bundled anew.
+    if (options.hub !== undefined) process.env.VITE_HUB_ENDPOINT = options.hub
     const created = await createServer({
       ...config,
       configFile: false,
@@ -39,6 +43,7 @@ export async function startDevServer(options: ServerOptions = {}): Promise<Runni
       optimizeDeps: { ...config.optimizeDeps, noDiscovery: true },
       server: { ...config.server, port: 0, host: 'localhost', hmr: false, watch: null },
     })
+    delete process.env.VITE_HUB_ENDPOINT
     await created.listen()
     const optimizer = created.environments.client.depsOptimizer
     await Promise.all((optimizer?.metadata.depInfoList ?? []).map(dependency => dependency.processing ?? Promise.resolve()))

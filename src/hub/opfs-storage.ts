@@ -8,6 +8,9 @@ const TRY_MS = 150
 
 const missing = (error: unknown): boolean => error instanceof DOMException && error.name === 'NotFoundError'
 
+/** Bytes that were written. Chromium may give its error as an unsigned number (4294967288 is −8, no space) instead of throwing. */
+const written = (answer: number, asked: number): number => (answer > asked ? 0 : answer)
+
 class OpfsStorage implements FileStorage {
   constructor(private readonly root: FileSystemDirectoryHandle) {}
 
@@ -19,7 +22,7 @@ class OpfsStorage implements FileStorage {
         const handle = await file.createSyncAccessHandle()
         return {
           read: (out, at) => handle.read(out, { at }),
-          write: (bytes, at) => handle.write(bytes, { at }),
+          write: (bytes, at) => written(handle.write(bytes, { at }), bytes.length),
           truncate: (bytes) => handle.truncate(bytes),
           getSize: () => handle.getSize(),
           flush: () => handle.flush(),

@@ -70,6 +70,7 @@ export async function loadWeights(source: WeightSource, config: ModelConfig, pre
 }
 
 async function checkShapes(source: WeightSource, wanted: readonly ParameterSpec[], precision: Precision): Promise<void> {
+  checkBlocks(wanted, precision)
   const shapes = await source.tensors()
   for (const { name, dims } of wanted) {
     const found = shapes.get(name)
@@ -81,11 +82,16 @@ async function checkShapes(source: WeightSource, wanted: readonly ParameterSpec[
         'The weights and config.json belong to different models.',
       )
     }
-    const columns = dims[1] ?? 0
-    if (precision !== 'float32' && isMatrix(name) && columns % BLOCK !== 0) {
-      throw new PlaygroundError('model', `${name} has ${columns} columns, which are no whole blocks of ${BLOCK}: it cannot be kept as ${precision}.`, 'Choose precision float32.')
-    }
   }
+}
+
+/** Throws PlaygroundError('model') naming the first matrix whose rows cannot be cut into whole blocks at this precision. */
+export function checkBlocks(tensors: readonly ParameterSpec[], precision: Precision): void {
+  if (precision === 'float32') return
+  const odd = tensors.find(({ name, dims }) => isMatrix(name) && (dims[1] ?? 0) % BLOCK !== 0)
+  if (!odd) return
+  const message = `${odd.name} has ${odd.dims[1]} columns, which are no whole blocks of ${BLOCK}: it cannot be kept as ${precision}.`
+  throw new PlaygroundError('model', message, 'Choose precision float32.')
 }
 
 function allocate(device: Device, dims: readonly number[], bits: Bits | null): Stored {

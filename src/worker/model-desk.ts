@@ -9,6 +9,7 @@ import { type ModelConfig, parseModelConfig } from '../model/config'
 import { countParameters } from '../model/parameters'
 import { chooseBackend, probeDevice } from '../runtime/capabilities'
 import { judge } from '../runtime/verdict'
+import { baseTensors, checkBlocks } from '../runtime/weights'
 import type { HubAccess } from './hub-access'
 import type { Command, Inspection, Message } from './protocol'
 import { OBSERVATION_ROOM } from './setup'
@@ -80,6 +81,7 @@ export class ModelDesk {
 
   private async look(run: RunConfig): Promise<Inspection> {
     const { config, sha, total, stored } = await (isHubModel(run.model) ? this.find(run.model, run.model_revision) : this.findOnSite(run.model))
+    checkBlocks(baseTensors(config), run.precision)
     const device = await probeDevice()
     const backend = chooseBackend(run.backend, { gpu: device.gpu, threads: device.threads })
     const promptTokens =

@@ -22,8 +22,8 @@ export interface LoadedModel {
 
 export interface ModelCallbacks {
   onProgress: (progress: LoadProgress) => void
-  /** A sentence that a person should read. */
-  onNotice: (sentence: string) => void
+  /** A sentence that a person should read; `passing` when it means nothing any more once the model is there. */
+  onNotice: (sentence: string, passing?: boolean) => void
   signal: AbortSignal
 }
 
@@ -35,9 +35,9 @@ export async function loadModel({ model, model_revision }: Pick<RunConfig, 'mode
 async function loadHubModel(repo: string, revision: string, hub: HubAccess, { onProgress, onNotice, signal }: ModelCallbacks): Promise<LoadedModel> {
   onProgress({ what: 'tokenizer', done: 0, total: null })
   const onRetry = ({ seconds, reason }: { seconds: number; reason: string }): void => {
-    if (seconds >= NOTED_WAIT) onNotice(`${reason} Trying again in ${Math.round(seconds)} s.`)
+    if (seconds >= NOTED_WAIT) onNotice(`${repo}: ${reason}. It is tried again in ${Math.round(seconds)} s.`, true)
   }
-  const opened = await openHubModel({ client: hub.client, repo, revision, store: await hub.store(), signal, onProgress, onNotice, onRetry })
+  const opened = await openHubModel({ client: hub.client, repo, revision, store: await hub.store(), signal, onProgress, onNotice: (sentence) => onNotice(sentence), onRetry })
   try {
     const { PreTrainedTokenizer } = await import('@huggingface/transformers')
     const config = parse(opened.files.tokenizer_config, `tokenizer_config.json of ${repo}`)

@@ -53,6 +53,8 @@ export class Runner {
   private loading: RunConfig | null = null
   /** A person paused the load that is going on. */
   private loadPaused = false
+  /** What the load that is going on had to say that holds when it is over. */
+  private loadNotices: string[] = []
   private lastProgress: { done: number; total: number | null } = { done: 0, total: null }
   /** The engine whose failed self-test a person overruled. */
   private trusted: Engine | null = null
@@ -125,6 +127,7 @@ export class Runner {
     await before?.talk.release()
     const began = performance.now()
     this.loading = config
+    this.loadNotices = []
     let setup: RunSetup
     try {
       setup = await this.prepare(config)
@@ -136,6 +139,8 @@ export class Runner {
     }
     await before?.environment.close()
     this.clear()
+    // The old run's notices went with it, and these too.
+    for (const text of this.loadNotices) this.warn(text)
     this.adopt(config, setup)
     this.report(setup, (performance.now() - began) / 1000)
     this.tell({ state: 'ready' })
@@ -163,7 +168,10 @@ export class Runner {
           this.lastProgress = progress.overall ?? progress
           this.tell({ state: 'loading', ...progress })
         },
-        onNotice: (text) => this.post({ type: 'event', event: { type: 'notice', level: 'warning', text } }),
+        onNotice: (text, passing) => {
+          this.warn(text)
+          if (!passing) this.loadNotices.push(text)
+        },
       })
     const setup = await load()
     if (isReset(setup, config)) return setup
@@ -320,6 +328,10 @@ export class Runner {
         ? 'The run is paused in the middle of a step. Press Step to finish the step first.'
         : 'The model is being trained. Press Pause first, and Step if the pause is in the middle of a step.'
     this.post({ type: 'chat-ended', requestId: command.requestId, reason: 'failed', error })
+  }
+
+  private warn(text: string): void {
+    this.post({ type: 'event', event: { type: 'notice', level: 'warning', text } })
   }
 
   private tell(state: RunState): void {

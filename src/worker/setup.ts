@@ -15,11 +15,15 @@ import { createEngine, type EngineInstance } from '../runtime/create'
 import { selfTest } from '../runtime/self-test'
 import { sliceSource } from '../runtime/slice'
 import { engineSizes } from '../runtime/verdict'
+import { baseTensors, checkBlocks } from '../runtime/weights'
 import type { HubAccess } from './hub-access'
 import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
 
 /** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
 export const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512 }
+
+/** Device bytes of an engine that need not make room for the next one: the shipped model's with its KV cache is far below. */
+const SMALL_ENGINE = 128e6
 
 export type RunEngine = Engine & Pick<EngineInstance, 'resetAdapter'>
 
@@ -63,8 +67,6 @@ export class SetupKeeper {
       throw error
     } finally {
       this.loading = null
-      // Read or given up: the stored files are free for other tabs.
-      await this.model?.loaded.close()
     }
   }
 
@@ -91,26 +93,41 @@ export class SetupKeeper {
     const backend = chooseBackend(config.backend, capabilities)
     const modelKey = JSON.stringify([config.model, config.model_revision])
     const { model } = this
-    const loaded = model?.key === modelKey ? model.loaded : await loadModel(config, this.hub, callbacks)
-    this.model = { key: modelKey, loaded }
-    const shape = parseModelConfig(await loaded.source.config())
-    const chat = chatFormat(loaded, config.enable_thinking)
-    const messages: ChatMessage[] = [
-      ...(config.system_prompt ? [{ role: 'system' as const, content: config.system_prompt }] : []),
-      { role: 'user', content: config.user_prompt },
-    ]
-    const prompt = chat.prompt(messages, environment.tools).ids.length
-    const options = {
-      precision: config.precision,
-      lora: config.lora,
-      backend,
-      threads: backend === 'wasm' ? capabilities.threads : 1,
-      ...engineSizes(shape, backend, config.grpo, prompt + OBSERVATION_ROOM[config.environment.kind]),
-      modelName: config.model,
+    const kept = model?.key === modelKey ? model.loaded : null
+    const loaded = kept ?? (await loadModel(config, this.hub, callbacks))
+    try {
+      const shape = parseModelConfig(await loaded.source.config())
+      const chat = chatFormat(loaded, config.enable_thinking)
+      const messages: ChatMessage[] = [
+        ...(config.system_prompt ? [{ role: 'system' as const, content: config.system_prompt }] : []),
+        { role: 'user', content: config.user_prompt },
+      ]
+      const prompt = chat.prompt(messages, environment.tools).ids.length
+      const options = {
+        precision: config.precision,
+        lora: config.lora,
+        backend,
+        threads: backend === 'wasm' ? capabilities.threads : 1,
+        ...engineSizes(shape, backend, config.grpo, prompt + OBSERVATION_ROOM[config.environment.kind]),
+        modelName: config.model,
+      }
+      const key = JSON.stringify([options, loaded.sha, config.adapter])
+      if (this.engine?.key !== key) {
+        if (kept && kept.sha !== null) {
+          // Its weights were read and its stored files given back: they are opened anew.
+          this.model = null
+          return await this.load(config, environment, callbacks)
+        }
+        const made = await this.makeEngine(key, options, config, loaded, capabilities, callbacks)
+        await this.discardEngine()
+        this.engine = made
+      }
+      this.model = { key: modelKey, loaded }
+      return { environment, chat, engine: this.engine.instance, selfTest: this.engine.selfTest }
+    } finally {
+      // Read or given up: the stored files are free for other tabs.
+      await loaded.close()
     }
-    const key = JSON.stringify([options, loaded.sha, config.adapter])
-    if (this.engine?.key !== key) this.engine = await this.makeEngine(key, options, config, loaded, capabilities, callbacks)
-    return { environment, chat, engine: this.engine.instance, selfTest: this.engine.selfTest }
   }
 
   private async makeEngine(
@@ -123,9 +140,12 @@ export class SetupKeeper {
   ): Promise<KeptEngine> {
     const base = parseModelConfig(await loaded.source.config())
     const adapter = config.adapter ? await this.hub.adapter(config.adapter, base, signal) : null
-    // What is wrong with the weights' headers is said while the old engine is still there.
+    // What is wrong with the weights' headers or the precision is said while the old engine is still there.
+    checkBlocks(baseTensors(base), config.precision)
     await loaded.source.tensors()
-    await this.discardEngine()
+    // A small one stays until the new one stands, so that a damaged download costs no run.
+    const stays = this.engine !== null && this.engine.instance.allocatedBytes <= SMALL_ENGINE
+    if (!stays) await this.discardEngine()
     onProgress({ what: 'engine', done: 0, total: null })
     const adapterName = capabilities.gpu?.name ?? 'GPU'
     const lora: LoraConfig = adapter?.lora ?? config.lora
@@ -143,6 +163,7 @@ export class SetupKeeper {
       if (options.backend === 'wasm') return { key, instance, selfTest: null }
       onProgress({ what: 'self-test', done: 0, total: null })
       const report = await selfTest({ slice: await slice(), precision: config.precision, lora, adapterName, threads: capabilities.threads })
+      if (signal.aborted) throw new PlaygroundError('stopped', 'The loading was stopped.')
       return { key, instance, selfTest: report }
     } catch (error) {
       await instance.dispose().catch(() => undefined)

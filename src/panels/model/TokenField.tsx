@@ -38,9 +38,9 @@ export function TokenField() {
   )
 }
 
-/** The last answer was that a token is needed: the field opens by itself. */
-function isWanted({ inspection, hasToken }: ModelView): boolean {
-  return !hasToken && inspection?.result?.ok === false && /token/i.test(inspection.result.advice)
+/** The last answer was that a token is needed, or another one: the field opens by itself. */
+function isWanted({ inspection }: ModelView): boolean {
+  return inspection?.result?.ok === false && /token/i.test(`${inspection.result.error} ${inspection.result.advice}`)
 }
 
 function TokenForm() {
