@@ -57,6 +57,8 @@ export interface LoadProgress {
   what: string
   done: number
   total: number | null
+  /** What is waited for, in the words of whom it is waited for: a Space that is woken. Instead of the usual sentence. */
+  detail?: string
   /** All files of the model together, while there are several or it is a download. */
   overall?: { done: number; total: number; bytesPerSecond: number | null; secondsLeft: number | null; fromDisk: boolean }
 }

@@ -24,6 +24,9 @@ describe('the sentence of state', () => {
     expect(describeRun(after(engineMessages().slice(0, 1)), 0)).toBe('Loading model.safetensors · 1.20 MB of 1.97 MB')
     expect(describeRun(after([state({ state: 'loading', what: 'tokenizer', done: 0, total: null })]), 0)).toBe('Loading tokenizer')
     expect(describeRun(EMPTY_RUN, 0)).toBe('Starting the engine')
+    const environment = { state: 'loading', what: 'environment', done: 0, total: null } as const
+    expect(describeRun(after([state(environment)]), 0)).toBe('Connecting to the environment')
+    expect(describeRun(after([state({ ...environment, detail: 'Space a/b is starting · 3 s' })]), 0)).toBe('Space a/b is starting · 3 s')
   })
 
   it('says of a download how fast it is and how long it takes, in total over all files', () => {

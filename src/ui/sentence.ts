@@ -35,7 +35,8 @@ export function describeRun(view: RunView, now: number): string {
 }
 
 /** What is being loaded, how far it is, and for a download its speed and the time left. */
-export function describeLoading({ what, done, total, overall }: LoadProgress): string {
+export function describeLoading({ what, done, total, overall, detail }: LoadProgress): string {
+  if (detail !== undefined) return detail
   if (what === '' || what === 'engine') return 'Starting the engine'
   if (what === 'environment') return 'Connecting to the environment'
   if (what === 'self-test') return 'Self-test: WebGPU against WASM on a slice of the model'

@@ -32,6 +32,11 @@ export class HubAccess {
     this.token = checkToken(token)
   }
 
+  /** What an environment needs that is a Space: the Hub's endpoint and the token as it is then. */
+  forSpaces(): { hub: string; token: () => string | null } {
+    return { hub: this.client.endpoint, token: () => this.token }
+  }
+
   giveAdapter(name: string, config: string, weights: ArrayBuffer): void {
     this.files.set(name, { config, weights: new Uint8Array(weights) })
   }

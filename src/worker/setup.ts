@@ -7,7 +7,7 @@ import { PlaygroundError } from '../core/errors'
 import type { SelfTestReport } from '../core/events'
 import type { ChatMessage } from '../core/tools'
 import { builtinEnvironment } from '../env/builtin/index'
-import { OpenEnvEnvironment } from '../env/openenv/client'
+import { OpenEnvEnvironment, type OpenEnvOptions } from '../env/openenv/client'
 import { parseModelConfig } from '../model/config'
 import type { ChatFormat } from '../rollout/chat'
 import { type Capabilities, chooseBackend, probeCapabilities } from '../runtime/capabilities'
@@ -53,7 +53,8 @@ export class SetupKeeper {
 
   /** Everything that `config` needs. Throws PlaygroundError with what is wrong; what was loaded before stays usable unless the engine itself failed. */
   async prepare(config: RunConfig, callbacks: SetupCallbacks): Promise<RunSetup> {
-    const environment = makeEnvironment(config)
+    const onDetail = (detail: string) => callbacks.onProgress({ what: 'environment', done: 0, total: null, detail })
+    const environment = makeEnvironment(config, { ...this.hub.forSpaces(), onDetail })
     callbacks.onProgress({ what: 'environment', done: 0, total: null })
     this.connecting = environment
     await environment.connect().finally(() => {
@@ -172,7 +173,7 @@ export class SetupKeeper {
   }
 }
 
-function makeEnvironment({ environment }: RunConfig): Environment {
+function makeEnvironment({ environment }: RunConfig, options: OpenEnvOptions): Environment {
   if (environment.kind === 'builtin') return builtinEnvironment(environment.name)
-  return new OpenEnvEnvironment(environment.url, { pageProtocol: self.location.protocol })
+  return new OpenEnvEnvironment(environment.url, { pageProtocol: self.location.protocol, ...options })
 }
