@@ -5,6 +5,7 @@ import { HubClient } from '../../src/hub/client'
 import { browserModelStore } from '../../src/hub/model-store'
 import { type HubModel, openHubModel } from '../../src/hub/open-model'
 import { createEngine, type EngineInstance } from '../../src/runtime/create'
+import { loadOrt } from '../../src/runtime/ort'
 import { slopes } from '../../src/runtime/testing/gradients'
 import { type GpuCounts, gpuMeter } from './gpu-meter'
 
@@ -48,6 +49,8 @@ async function measured<T>(work: () => Promise<T>): Promise<HubPhase & { result:
   gpuMeter().restart()
   const from = performance.now()
   const result = await work()
+  // Runs return when the GPU has their work, not when it is done.
+  await (await (await loadOrt('webgpu', 1)).env.webgpu.device).queue.onSubmittedWorkDone()
   return { result, seconds: (performance.now() - from) / 1000, allocated: opened().allocatedBytes, gpu: gpuMeter().read() }
 }
 
