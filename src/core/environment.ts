@@ -1,5 +1,6 @@
 /** An environment in OpenEnv's shape, reduced to what a rollout needs. Built-in and remote ones look alike. */
 
+import type { DiscoveredEnvironment } from './discovered'
 import type { Tool, ToolCall } from './tools'
 
 export interface ResetOptions {
@@ -8,6 +9,17 @@ export interface ResetOptions {
   episode_id: string
   /** Which part of the scenario space to draw from; remote environments ignore it. */
   split: 'train' | 'heldout'
+}
+
+/** A picture that an environment sent. */
+export interface EnvironmentImage {
+  /** The observation's field that held it. */
+  name: string
+  /** As the environment sent it, pixels; `bytes` may hold a smaller copy. */
+  width: number
+  height: number
+  mime: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+  bytes: Uint8Array<ArrayBuffer>
 }
 
 export interface Observation {
@@ -21,6 +33,8 @@ export interface Observation {
   toolError: boolean
   /** Anything a panel may draw (board, scene); plain JSON. Never shown to the policy. */
   scene?: unknown
+  /** Pictures, which a text-only model reads as placeholders. The scene holds them too, as base64. */
+  images?: readonly EnvironmentImage[]
 }
 
 /** One episode's session. Every method may reject with PlaygroundError('environment'): the episode is then unscorable. */
@@ -45,6 +59,8 @@ export interface Environment {
   readonly maxSessions: number
   /** System and user prompt that suit this environment; empty strings where unknown. */
   readonly prompts: { system: string; user: string }
+  /** What discovery found at a server; null before `connect`, absent for built-in environments. */
+  readonly discovered?: DiscoveredEnvironment | null
   /** Discovers tools and capacity. Throws with a clear sentence when it cannot be used. */
   connect(): Promise<void>
   /** One episode, one session. */

@@ -1,9 +1,11 @@
 /** An OpenEnv server as an Environment: discovers it, keeps to its capacity, opens one session an episode. */
 
+import { shownTools, type DiscoveredEnvironment } from '../../core/discovered'
 import type { Environment, EnvironmentSession } from '../../core/environment'
 import { PlaygroundError } from '../../core/errors'
 import type { Tool } from '../../core/tools'
-import { discover, HELLO, type Family } from './discovery'
+import { discover, HELLO } from './discovery'
+import { sumUp } from './rewards'
 import { OpenEnvSession } from './session'
 import { defaultWebSocket, SessionSocket, type FrameObserver, type Reply, type WebSocketConstructor } from './socket'
 import { locate, type Place, sleepUntil } from './spaces'
@@ -58,7 +60,6 @@ const FIRST_MAX_SESSIONS = 16
 const MAX_BACKOFF_MS = 30_000
 /** Answers to the hello that mean: there is no session. */
 const NO_SESSION = ['CAPACITY_REACHED', 'FACTORY_ERROR', 'SESSION_ERROR']
-const ECHO_TOOLS = ['echo_message']
 
 interface Opened {
   socket: SessionSocket
@@ -80,7 +81,7 @@ export class OpenEnvEnvironment implements Environment {
   private readonly address: ServerAddress
   private readonly deadlines: Deadlines
   private readonly sessions = new Set<SessionSocket>()
-  private family: Family | null = null
+  private found: DiscoveredEnvironment | null = null
   private place: Place | null = null
   /** Ends the waiting for a Space. */
   private leave = new AbortController()
@@ -106,8 +107,11 @@ export class OpenEnvEnvironment implements Environment {
   }
 
   get tools(): readonly Tool[] {
-    const { family } = this
-    return family === null ? [] : family.kind === 'mcp' ? family.tools : [family.known.tool]
+    return this.found === null ? [] : shownTools(this.found)
+  }
+
+  get discovered(): DiscoveredEnvironment | null {
+    return this.found
   }
 
   get maxSessions(): number {
@@ -115,10 +119,7 @@ export class OpenEnvEnvironment implements Environment {
   }
 
   get prompts(): { system: string; user: string } {
-    const { family } = this
-    if (family?.kind === 'typed') return family.known.prompts
-    const echo = this.tools.length > 0 && this.tools.every((tool) => ECHO_TOOLS.includes(tool.function.name))
-    return { system: echo ? 'Echo the message.' : '', user: '' }
+    return this.found?.prompts ?? { system: '', user: '' }
   }
 
   /** Discovers tools. Throws PlaygroundError('environment') when the server cannot be reached, is full or is not understood. */
@@ -132,9 +133,10 @@ export class OpenEnvEnvironment implements Environment {
     const contact = { pageProtocol, loopback: this.address.loopback, sleep, signal, onDetail }
     const { socket, hello } = await firstContact(() => this.acquire(), place, contact)
     try {
-      this.family = await discover(hello, socket, {
+      this.found = await discover(hello, socket, {
         host: place.host,
         http: place.http,
+        spaceId: this.address.spaceId,
         fetch: place.fetch,
         deadlineMs: this.deadlines.helloMs,
       })
@@ -146,24 +148,23 @@ export class OpenEnvEnvironment implements Environment {
 
   /** A fresh session on a socket of its own. Waits politely while the server is full; rejects after `capacityMs`. */
   async open(): Promise<EnvironmentSession> {
-    const { family } = this
-    if (family === null) throw new PlaygroundError('environment', `${this.name} is not connected yet.`, 'Connect first.')
+    const { found } = this
+    if (found === null) throw new PlaygroundError('environment', `${this.name} is not connected yet.`, 'Connect first.')
     const { socket } = await this.acquire().catch((error: unknown) => this.findAgain(error))
     const { resetMs, stepMs } = this.deadlines
-    return new OpenEnvSession(socket, { host: this.address.host, family, resetMs, stepMs, onClosed: () => this.release(socket) })
+    return new OpenEnvSession(socket, { host: this.address.host, found, resetMs, stepMs, onClosed: () => this.release(socket) })
   }
 
   /**
-   * Sum of the rewards that were given; null when none was, which is not 0. (An episode without one accepted call is the
-   * policy's doing; the rollout scores it 0.)
+   * By the environment's rule, the sum of the rewards that were given or the last one; null when none was, which is not 0. (An episode
+   * without one accepted call is the policy's doing; the rollout scores it 0.)
    */
   episodeReward(rewards: readonly (number | null)[]): number | null {
-    const given = rewards.filter((reward) => reward !== null)
-    return given.length === 0 ? null : given.reduce((sum, reward) => sum + reward, 0)
+    return sumUp(this.found?.reward ?? { take: 'sum', successAt: 1 }, rewards)
   }
 
   isSuccess(reward: number): boolean {
-    return reward >= 1
+    return reward >= (this.found?.reward.successAt ?? 1)
   }
 
   /** Closes every session; whoever waits for one is refused. */
@@ -253,7 +254,7 @@ export class OpenEnvEnvironment implements Environment {
       if (hello.code === 'CAPACITY_REACHED') throw new Full(hello.message || 'the server is at capacity', hello.maxSessions)
       throw new PlaygroundError(
         'environment',
-        `${host} could not build its environment: ${hello.message || hello.code}.`,
+        `${host} could not build its environment: ${(hello.message || hello.code).replace(/\.$/, '')}.`,
         'Look at the log of the server.',
       )
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Which tool is offered for which server, and the sentence for servers that we do not know. */
 
 import { describe, expect, it } from 'vitest'
-import { refusal } from './catalogue'
+import { withoutSecrets, type DiscoveredEnvironment } from '../../core/discovered'
 import { factsFromSchema, readTools } from './discovery'
 import { OpenEnvEnvironment } from './client'
 import { errorFrame, fakeServer, missing, noMcp, observation, type Peer } from './testing/fake-socket'
@@ -37,6 +37,7 @@ async function connect(server: Server, played?: (frame: { type?: string; data?: 
 
 const wrong = (field: string, type: string, expected?: string) =>
   errorFrame('VALIDATION_ERROR', '', { errors: [{ type, loc: [field], msg: '', ctx: expected === undefined ? undefined : { expected } }] })
+const extra = (field: string) => ({ type: 'extra_forbidden', loc: [field], msg: '' })
 const names = (environment: OpenEnvEnvironment) => environment.tools.map((tool) => tool.function.name)
 
 describe('MCP servers', () => {
@@ -66,6 +67,7 @@ describe('MCP servers', () => {
     const odd = { type: 'object', required: true, properties: { x: null, y: { type: 'string', enum: null, items: null } }, $defs: null }
     const [tool] = readTools({ tools: [{ name: 'odd', inputSchema: odd }] }) ?? []
     expect(tool?.function.parameters).toEqual({ type: 'object', properties: { x: {}, y: { type: 'string' } } })
+    expect(readTools({ tools: [{ title: 'nameless' }, { name: 'good' }, null] })?.map((each) => each.function.name)).toEqual(['good'])
     expect(readTools({ tools: [] })).toBeNull()
     expect(readTools('x')).toBeNull()
   })
@@ -75,8 +77,8 @@ describe('typed servers', () => {
   it.each<[string, string, Server]>([
     ['catch', 'move', { missing: missing('to'), wrong: wrong('to', 'literal_error', "'left', 'stay' or 'right'") }],
     ['a server whose validator dies of the probe', 'move', { missing: missing('to'), wrong: 'dies' }],
-    ['OpenSpiel catch', 'move', { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: { game_name: 'catch' } }],
-    ['typed echo', 'echo_message', { missing: missing('message'), schema: { title: 'EchoAction', required: ['message'] } }],
+    ['OpenSpiel catch', 'move stay', { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: { game_name: 'catch' } }],
+    ['typed echo', 'echo', { missing: missing('message'), schema: { title: 'EchoAction', required: ['message'], properties: { message: { type: 'string' } } } }],
     ['TextArena', 'send_message', { missing: missing('message') }],
     [
       'a server older than MCP',
@@ -89,19 +91,75 @@ describe('typed servers', () => {
     ['reasoning gym', 'answer', { missing: missing('answer') }],
   ])('%s → %s', async (_, tool, server) => {
     const { environment } = await connect(server)
-    expect(names(environment)).toEqual([tool])
+    expect(names(environment).join(' ')).toBe(tool)
+  })
+
+  it.each<[string, string, Server]>([
+    ['Wordle, by its state', 'guess', { missing: missing('message'), state: { env_id: 'Wordle-v0', raw_state: { secret: 'crane' } } }],
+    ['Sudoku, by its state', 'place', { missing: missing('message'), state: { env_id: 'Sudoku-v0' } }],
+    ['another OpenSpiel game', 'play', { missing: missing('action_id'), state: { game_name: 'tic_tac_toe' } }],
+    ['Atari', 'press', { missing: missing('action_id'), state: { game_name: 'pong', obs_type: 'rgb' } }],
+    [
+      'CARLA, whose action has no required field',
+      'observe emergency_stop lane_change',
+      { missing: errorFrame('VALIDATION_ERROR', '', { errors: [extra('__probe__')] }), wrong: wrong('action_type', 'literal_error', "'control', 'emergency_stop' or 'observe'") },
+    ],
+    ['an unknown action, by its refusals', 'act', { missing: missing('throttle', 'steer'), wrong: wrong('steer', 'float_parsing') }],
+    ['other choices called to', 'set_to', { missing: missing('to'), wrong: wrong('to', 'enum', "'north' or 'south'") }],
+    [
+      'an unknown action of several kinds, by its schema',
+      'turn_left jump',
+      {
+        missing: missing('action_type'),
+        schema: { title: 'RobotAction', required: ['action_type'], properties: { action_type: { type: 'string', enum: ['turnLeft', 'jump'] }, height: { type: 'integer' }, metadata: {} } },
+      },
+    ],
+    ['an unknown action with a title', 'paint_wall', { missing: missing('colour'), schema: { title: 'PaintWallAction', required: ['colour'], properties: { colour: { type: 'string' } } } }],
+  ])('%s → %s', async (_, tools, server) => {
+    const { environment } = await connect(server)
+    expect(names(environment).join(' ')).toBe(tools)
+  })
+
+  it('never asks the state for more than what it is called, so that no answer leaks', async () => {
+    const { environment } = await connect({ missing: missing('message'), state: { env_id: 'Wordle-v0', raw_state: { secret: 'crane' } } })
+    expect(JSON.stringify(environment.discovered)).not.toContain('secret word is')
+    expect(JSON.stringify({ ...environment.discovered, prompts: null, tools: null })).not.toContain('crane')
+    expect(withoutSecrets(environment.discovered as DiscoveredEnvironment, { turn: 1, raw_state: { secret: 'crane' } })).toEqual({
+      turn: 1,
+      raw_state: '[hidden: may hold the answer]',
+    })
+  })
+
+  it('an unknown action keeps what its schema says, and says so', async () => {
+    const fields = {
+      speed: { anyOf: [{ type: 'number', minimum: 0, maximum: 9 }, { type: 'null' }], default: null, title: 'Speed' },
+      gear: { $ref: '#/$defs/Gear' },
+      metadata: { type: 'object' },
+    }
+    const schema = { title: 'DriveAction', required: ['gear'], properties: fields, $defs: { Gear: { enum: ['low', 'high'], type: 'string', title: 'Gear' } } }
+    const { environment, peers } = await connect({ missing: missing('gear'), schema }, (frame, peer) => peer.send(observation({ text: frame.type }, 0)))
+    expect(environment.tools[0]?.function).toEqual({
+      name: 'drive',
+      description: 'Takes the action DriveAction.',
+      parameters: {
+        type: 'object',
+        properties: { speed: { type: 'number', nullable: true, minimum: 0, maximum: 9 }, gear: { type: 'string', enum: ['low', 'high'] } },
+        required: ['gear'],
+      },
+    })
+    expect(environment.discovered).toMatchObject({ entry: null, evidence: 'server', recognised: expect.stringContaining('its schema') as string })
+    const session = await environment.open()
+    await session.reset({ seed: 1, episode_id: 'e', split: 'train' })
+    expect((await session.step({ name: 'drive', arguments: { gear: 'low', speed: 12 } })).text).toMatch(/speed.*from 0 to 9/)
+    await session.step({ name: 'drive', arguments: { gear: 'low', speed: null } })
+    expect(peers.at(-1)?.received.slice(-1)).toEqual(['{"type":"step","data":{"gear":"low"}}'])
+    await session.close()
   })
 
   it.each<[string, Server, string]>([
-    [
-      'unknown fields',
-      { missing: missing('throttle', 'steer'), wrong: wrong('steer', 'float_parsing') },
-      'fields steer (float), throttle (string), which this page does not know',
-    ],
-    ['another OpenSpiel game', { missing: missing('action_id'), state: { game_name: 'tic_tac_toe' } }, 'plays tic_tac_toe'],
-    ['an int called action', { missing: missing('action'), wrong: wrong('action', 'int_parsing') }, 'fields action (integer)'],
-    ['other choices called to', { missing: missing('to'), wrong: wrong('to', 'enum', "'north' or 'south'") }, 'to (north | south)'],
-    ['no required field', { missing: errorFrame('VALIDATION_ERROR', '', { errors: [] }) }, 'without required fields'],
+    ['fields of which nothing is known', { missing: missing('throttle', 'steer'), wrong: 'dies' }, 'fields steer, throttle, which this page does not know'],
+    ['no required field', { missing: errorFrame('VALIDATION_ERROR', '', { errors: [] }), wrong: 'dies' }, 'without required fields'],
+    ['token ids', { missing: missing('tokens') }, 'token ids of the server’s own tokenizer'],
     ['a server that ran the probe', { missing: observation({}, 1) }, 'did not say which action it takes'],
     ['a server that failed over the probe', { missing: errorFrame('EXECUTION_ERROR', 'boom') }, 'boom'],
   ])('%s: refused in words', async (_, server, words) => {
@@ -130,23 +188,15 @@ describe('typed servers', () => {
     const session = await environment.open()
     const first = await session.reset({ seed: 1, episode_id: 'e', split: 'train' })
     expect(first).toMatchObject({
-      text: 'height 9, ball d, paddle c',
-      scene: { kind: 'catch', columns: 5, rows: 9, ball: 3, paddle: 2, caught: null },
+      text: 'Ball: row 1 of 10, column 4 of 5. Paddle: column 3. The ball is 1 column to the right.',
+      scene: { kind: 'catch', columns: 5, rows: 9, height: 9, ball: 3, paddle: 2, caught: null },
     })
-    expect((await session.step({ name: 'move', arguments: { to: 'right' } })).text).toBe('height 8, ball d, paddle d')
+    expect((await session.step({ name: 'move', arguments: { direction: 'right' } })).text).toContain('The ball is above the paddle.')
     expect(peers.at(-1)?.received.at(-1)).toBe('{"type":"step","data":{"action_id":2}}')
+    expect((await session.step({ name: 'move', arguments: { direction: 'up' } })).text).toMatch(/^Error: .*"left", "right"/)
+    await session.step({ name: 'stay', arguments: {} })
+    expect(peers.at(-1)?.received.at(-1)).toBe('{"type":"step","data":{"action_id":1}}')
+    expect(environment.episodeReward([null, 0, -1])).toBe(0)
     await session.close()
   })
-})
-
-it('refusal checks names, presence, choices, types and extras before anything is sent', () => {
-  const tool = {
-    type: 'function',
-    function: { name: 'move', description: '', parameters: { type: 'object', properties: { to: { type: 'string', enum: ['a', 'b'] } } } },
-  } as const
-  expect(refusal(tool, { name: 'go', arguments: {} })).toBe('Error: no tool go.')
-  expect(refusal(tool, { name: 'move', arguments: {} })).toBe('Error: to is missing.')
-  expect(refusal(tool, { name: 'move', arguments: { to: 'c' } })).toBe('Error: to must be a or b.')
-  expect(refusal(tool, { name: 'move', arguments: { to: 'a', x: 1 } })).toBe('Error: no argument x.')
-  expect(refusal(tool, { name: 'move', arguments: { to: 'a' } })).toBeNull()
 })

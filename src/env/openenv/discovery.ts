@@ -1,86 +1,39 @@
-/** Finds out over one session what an OpenEnv server offers: MCP tools, or a typed action that we know. */
+/** Finds out over one session what an OpenEnv server offers: MCP tools, a typed action that we know, or one that tells its fields. */
 
 import { z } from 'zod'
+import type { DiscoveredEnvironment } from '../../core/discovered'
 import { PlaygroundError } from '../../core/errors'
 import type { JsonSchema, Tool } from '../../core/tools'
-import { findKnown, type ActionFacts, type KnownEnvironment } from './catalogue'
+import { findMcp, findTyped, type ActionFacts, type Entry } from './catalogue'
+import { isFields } from './fields'
 import type { ErrorFrame } from './protocol'
+import { plainSchema } from './schema'
 import type { Reply, SessionSocket } from './socket'
+import { deriveTools, discoveredTool, mcpTool } from './typed-tools'
 
-export type Family = { kind: 'mcp'; tools: readonly Tool[] } | { kind: 'typed'; known: KnownEnvironment }
-
-const mcpTool = z.object({
+const toolEntry = z.object({
   name: z.string(),
-  description: z.string().nullish(),
-  input_schema: z.record(z.string(), z.unknown()).nullish(),
-  inputSchema: z.record(z.string(), z.unknown()).nullish(),
+  description: z.string().nullish().catch(null),
+  input_schema: z.unknown().optional(),
+  inputSchema: z.unknown().optional(),
 })
-const toolList = z.object({ tools: z.array(mcpTool) })
+const toolList = z.object({ tools: z.array(z.unknown()) })
 
-const fieldSchema = z.looseObject({
-  type: z.string().optional(),
-  enum: z.array(z.unknown()).optional(),
-  $ref: z.string().optional(),
-  default: z.unknown().optional(),
-})
-const actionSchema = z.object({
-  title: z.string().default(''),
-  required: z.array(z.string()).default([]),
-  properties: z.record(z.string(), fieldSchema).default({}),
-  $defs: z.record(z.string(), fieldSchema).default({}),
-})
-const schemas = z.object({ action: actionSchema })
-type ActionSchema = z.infer<typeof actionSchema>
+/** HTTP is a bonus: servers send no CORS headers, so nobody waits for it longer than this. */
+const HTTP_MS = 3000
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Whether a keyword holds what JSON Schema says it holds; a server that dumps its models may write null or true there. */
-function wellFormed(key: string, value: unknown): boolean {
-  if (value === undefined || value === null) return false
-  if (key === 'enum' || key === 'anyOf') return Array.isArray(value)
-  if (key === 'required') return Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string')
-  if (key === 'properties' || key === '$defs' || key === 'items') return isRecord(value)
-  return true
-}
-
-/** What matters of a tool's schema, in the key order of transformers' get_json_schema; titles, flags and malformed keywords left out. */
-function tidy(schema: unknown): JsonSchema {
-  const out: JsonSchema = {}
-  if (!isRecord(schema)) return out
-  for (const key of [
-    'type',
-    'enum',
-    'anyOf',
-    'items',
-    'properties',
-    'required',
-    'default',
-    'description',
-    'minimum',
-    'maximum',
-    '$ref',
-    '$defs',
-  ]) {
-    const value = schema[key]
-    if (!wellFormed(key, value)) continue
-    if (key === 'properties') out[key] = Object.fromEntries(Object.entries(value as object).map(([name, field]) => [name, tidy(field)]))
-    else out[key] = key === 'items' ? tidy(value) : value
-  }
-  return out
-}
-
-/** The tools of an MCP listing in prompt form; null when it is none or empty. */
+/** The tools of an MCP listing in prompt form; null when it is none or empty. Entries without a name are left out. */
 export function readTools(result: unknown): Tool[] | null {
   const listing = toolList.safeParse(result)
-  if (!listing.success || listing.data.tools.length === 0) return null
-  return listing.data.tools.map((entry) => ({
-    type: 'function',
-    function: {
-      name: entry.name,
-      description: entry.description ?? '',
-      parameters: tidy(entry.input_schema ?? entry.inputSchema ?? { type: 'object', properties: {} }),
-    },
-  }))
+  if (!listing.success) return null
+  const tools = listing.data.tools.flatMap((value): Tool[] => {
+    const entry = toolEntry.safeParse(value)
+    if (!entry.success) return []
+    const { name, description, input_schema, inputSchema } = entry.data
+    const schema = input_schema ?? inputSchema ?? { type: 'object', properties: {} }
+    return [{ type: 'function', function: { name, description: description ?? '', parameters: plainSchema(schema) } }]
+  })
+  return tools.length > 0 ? tools : null
 }
 
 /** Pydantic's `'left', 'stay' or 'right'` as a list. */
@@ -89,7 +42,12 @@ function expected(error: ErrorFrame['errors'][number]): string[] {
   return typeof list === 'string' ? [...list.matchAll(/'([^']*)'/g)].map((match) => match[1] ?? '') : []
 }
 
-/** What the server's refusals of our probes tell. `missing`: nothing given; `wrong`: every required field given as a nonsense string. */
+const NOTHING: ActionFacts = { required: [], choices: {}, types: {}, fields: null, title: '', game: '', stateFields: [], names: '' }
+
+/**
+ * What the server's refusals of our probes tell. `missing`: nothing given; `wrong`: every required field given as a nonsense string
+ * (and `action_type` where none is required).
+ */
 export function factsFromRefusals(missing: ErrorFrame, wrong: ErrorFrame | null): ActionFacts {
   const required = missing.errors
     .filter((e) => e.type === 'missing' && e.loc.length === 1)
@@ -97,34 +55,41 @@ export function factsFromRefusals(missing: ErrorFrame, wrong: ErrorFrame | null)
     .sort()
   const choices: Record<string, string[]> = {}
   const types: Record<string, string> = {}
-  for (const field of wrong === null ? [] : required) {
+  for (const field of wrong === null ? [] : probed(required)) {
     const error = wrong?.errors.find((e) => e.loc[0] === field)
+    if (error?.type === 'extra_forbidden') continue
     if (error === undefined) types[field] = 'string'
     else if (error.type === 'literal_error' || error.type === 'enum') choices[field] = expected(error)
     else types[field] = error.type.startsWith('int') ? 'integer' : error.type.replace(/_.*/, '')
   }
-  return { required, choices, types, title: '', game: '' }
+  return { ...NOTHING, required, choices, types }
 }
 
-/** What `/schema`'s action tells. */
-export function factsFromSchema(schema: ActionSchema): ActionFacts {
+/** Fields that the second probe gives as nonsense. An action without required fields often has this one, which tells what it can do. */
+const probed = (required: readonly string[]): readonly string[] => (required.length > 0 ? required : ['action_type'])
+
+/** What `/schema`'s action tells; null when it is no schema of an object. */
+export function factsFromSchema(action: unknown): ActionFacts | null {
+  if (!isFields(action) || !isFields(action['properties'])) return null
+  const plain = plainSchema(action)
+  const fields: Record<string, JsonSchema> = plain.properties ?? {}
   const choices: Record<string, string[]> = {}
   const types: Record<string, string> = {}
-  for (const [name, field] of Object.entries(schema.properties)) {
-    const real = field.$ref === undefined ? field : (schema.$defs[field.$ref.replace('#/$defs/', '')] ?? field)
-    if (real.enum) choices[name] = real.enum.map(String)
-    if (real.type !== undefined) types[name] = real.type
+  for (const [name, field] of Object.entries(fields)) {
+    if (field.enum) choices[name] = field.enum.map(String)
+    if (typeof field.type === 'string') types[name] = field.type
   }
-  const game = schema.properties['game_name']?.default
-  return { required: [...schema.required].sort(), choices, types, title: schema.title, game: typeof game === 'string' ? game : '' }
+  const game = fields['game_name']?.default
+  const title = typeof action['title'] === 'string' ? action['title'] : ''
+  return { ...NOTHING, required: [...(plain.required ?? [])].sort(), choices, types, fields, title, game: typeof game === 'string' ? game : '' }
 }
 
-/** Servers send no CORS headers, so in a browser this mostly fails; that says nothing about the server. */
-async function fetchSchema(http: string, fetcher: typeof fetch, deadlineMs: number): Promise<ActionFacts | null> {
+/** A route's JSON, or null: in a browser the request mostly fails, which says nothing about the server. */
+async function fetchJson(url: string, fetcher: typeof fetch, deadlineMs: number): Promise<Record<string, unknown> | null> {
   try {
-    const response = await fetcher(`${http}/schema`, { signal: AbortSignal.timeout(deadlineMs) })
-    const parsed = schemas.safeParse(await response.json())
-    return parsed.success ? factsFromSchema(parsed.data.action) : null
+    const response = await fetcher(url, { signal: AbortSignal.timeout(Math.min(deadlineMs, HTTP_MS)) })
+    const value: unknown = await response.json()
+    return response.ok && isFields(value) ? value : null
   } catch {
     return null
   }
@@ -144,18 +109,22 @@ async function probe(socket: SessionSocket, host: string, deadlineMs: number): P
     )
   }
   const first = factsFromRefusals(missing, null)
-  const nonsense = Object.fromEntries(first.required.map((field) => [field, '__probe__']))
+  const nonsense = Object.fromEntries(probed(first.required).map((field) => [field, '__probe__']))
   // A validator of the environment's own may fail on nonsense and take the session with it: then types stay unknown.
   const wrong = await socket.request({ type: 'step', data: { ...nonsense, __probe__: 1 } }, deadlineMs).catch(() => null)
   return factsFromRefusals(missing, refusalIn(wrong))
 }
 
-/** The game that the server's state names; only asked where the action alone does not tell. */
-async function playedGame(socket: SessionSocket, deadlineMs: number): Promise<string> {
+/** Which game the server's state names, and the names of its fields; their values are not looked at, as they may hold the answer. */
+async function askState(socket: SessionSocket, deadlineMs: number): Promise<Pick<ActionFacts, 'game' | 'stateFields'>> {
   const reply = await socket.request({ type: 'state' }, deadlineMs).catch(() => null)
-  const game = reply?.kind === 'state' ? reply.state['game_name'] : ''
-  return typeof game === 'string' ? game : ''
+  if (reply?.kind !== 'state') return { game: '', stateFields: [] }
+  const game = reply.state['game_name'] ?? reply.state['env_id']
+  return { game: typeof game === 'string' ? game : '', stateFields: Object.keys(reply.state) }
 }
+
+/** Required fields of which the state must tell which environment it is. */
+const AMBIGUOUS = ['action_id', 'message']
 
 export interface DiscoveryOptions {
   host: string
@@ -163,37 +132,93 @@ export interface DiscoveryOptions {
   http: string
   fetch: typeof fetch
   deadlineMs: number
+  /** owner/name where it is known. */
+  spaceId?: string | null
 }
 
 /**
- * Finds the family of the server behind a fresh session. `hello` is the reply to `tools/list`, which changes nothing on the server.
- * Throws PlaygroundError('environment') for a typed action that is not in the catalogue, naming the fields it wants.
+ * Finds out what is behind a fresh session. `hello` is the reply to `tools/list`, which changes nothing on the server.
+ * Throws PlaygroundError('environment') for an action whose fields cannot be found out, or that this page cannot play.
  */
-export async function discover(hello: Reply, socket: SessionSocket, options: DiscoveryOptions): Promise<Family> {
+export async function discover(hello: Reply, socket: SessionSocket, options: DiscoveryOptions): Promise<DiscoveredEnvironment> {
   const { host, http, deadlineMs } = options
   const tools = hello.kind === 'mcp' ? readTools(hello.result) : null
-  if (tools !== null) return { kind: 'mcp', tools }
-  const [probed, schema] = await Promise.all([probe(socket, host, deadlineMs), fetchSchema(http, options.fetch, deadlineMs)])
-  const required = probed.required.length > 0 ? probed.required : (schema?.required ?? [])
-  const game = required.includes('action_id') ? await playedGame(socket, deadlineMs) : ''
+  const metadata = fetchJson(`${http}/metadata`, options.fetch, deadlineMs)
+  if (tools !== null) {
+    const about = await metadata
+    const entry = findMcp(tools, namesOf(options, about))
+    const recognised = entry ? `It offers the tools of ${entry.title}.` : 'It offers tools that the catalogue does not know.'
+    return describe(options, about, entry, { family: 'mcp', recognised, tools: tools.map(mcpTool) })
+  }
+  const [first, schema, about] = await Promise.all([probe(socket, host, deadlineMs), fetchJson(`${http}/schema`, options.fetch, deadlineMs), metadata])
+  const told = factsFromSchema(schema?.['action'])
+  const required = first.required.length > 0 ? first.required : (told?.required ?? [])
+  const state = AMBIGUOUS.includes(required.join()) ? await askState(socket, deadlineMs) : { game: '', stateFields: [] }
   const facts: ActionFacts = {
     required,
-    choices: { ...schema?.choices, ...probed.choices },
-    types: { ...schema?.types, ...probed.types },
-    title: schema?.title ?? '',
-    game: game || (schema?.game ?? ''),
+    choices: { ...told?.choices, ...first.choices },
+    types: { ...told?.types, ...first.types },
+    fields: told?.fields ?? null,
+    title: told?.title ?? '',
+    game: state.game || (told?.game ?? ''),
+    stateFields: state.stateFields,
+    names: namesOf(options, about),
   }
-  const known = findKnown(facts)
-  if (known !== null) return { kind: 'typed', known }
-  const fields = required.map((name) => {
+  const entry = findTyped(facts)
+  const how = told === null ? 'its refusals of our questions' : 'its schema'
+  if (entry !== null) {
+    if (entry.unsupported !== null) throw new PlaygroundError('environment', `${host} is ${entry.title}. ${entry.unsupported}`, 'Choose another environment.')
+    const recognised = `Its action fits ${entry.title}, as ${how} and its names tell.`
+    return describe(options, about, entry, { family: 'typed', recognised, tools: entry.tools.map(discoveredTool) })
+  }
+  const derived = deriveTools(facts)
+  if (derived === null) throw unknownAction(host, facts)
+  const recognised = `The catalogue does not know it; its tools are made from ${how}.`
+  return describe(options, about, null, { family: 'typed', recognised, tools: derived.map(discoveredTool) })
+}
+
+function namesOf({ host, spaceId }: DiscoveryOptions, about: Record<string, unknown> | null): string {
+  const name = about?.['name']
+  return [host, spaceId ?? '', typeof name === 'string' ? name : ''].join(' ').toLowerCase()
+}
+
+function describe(
+  { host }: DiscoveryOptions,
+  about: Record<string, unknown> | null,
+  entry: Entry | null,
+  found: Pick<DiscoveredEnvironment, 'family' | 'recognised' | 'tools'>,
+): DiscoveredEnvironment {
+  const name = about?.['name']
+  const description = about?.['description']
+  const told = typeof description === 'string' && description !== '' ? [`The server says: ${description.slice(0, 500)}`] : []
+  return {
+    host,
+    ...found,
+    entry: entry?.id ?? null,
+    title: entry?.title ?? (typeof name === 'string' && name !== '' ? name : host),
+    evidence: entry?.evidence ?? 'server',
+    prompts: entry?.prompts ?? { system: '', user: '' },
+    observation: entry?.observation ?? 'Its field text, a tool’s result, or its fields as JSON with boards as lines.',
+    reward: entry?.reward ?? { take: 'sum', successAt: 1 },
+    resetData: entry?.resetData ?? {},
+    quirks: entry?.quirks ?? [],
+    needs: entry?.needs ?? [],
+    notes: [...(entry?.notes ?? []), ...told],
+    defaultSessions: entry?.sessions ?? null,
+    recording: entry?.recording ?? null,
+  }
+}
+
+function unknownAction(host: string, facts: ActionFacts): PlaygroundError {
+  const fields = facts.required.map((name) => {
     const detail = facts.choices[name]?.join(' | ') ?? facts.types[name]
     return detail === undefined ? name : `${name} (${detail})`
   })
   const what = fields.length > 0 ? `an action with the fields ${fields.join(', ')}` : 'an action without required fields'
-  throw new PlaygroundError(
+  return new PlaygroundError(
     'environment',
-    `${host} takes ${what}${facts.game ? ` and plays ${facts.game}` : ''}, which this page does not know.`,
-    'Use an environment with MCP tools, or one of the known typed ones (catch, echo, TextArena, grid world, Connect Four, chess).',
+    `${host} takes ${what}, which this page does not know, and what they may hold could not be found out.`,
+    'Let the server send CORS headers, so that its /schema can be read, or give its environment MCP tools.',
   )
 }
 

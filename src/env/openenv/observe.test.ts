@@ -1,7 +1,7 @@
 /** What the policy reads of observations of all families, old and new spellings alike. */
 
 import { describe, expect, it } from 'vitest'
-import { observationScene, observationText, toolResultText } from './observe'
+import { observationScene, observationText, toolResultText, withoutPictures } from './observe'
 import type { ObservationFrame } from './protocol'
 
 const frame = (observation: Record<string, unknown>, metadata: Record<string, unknown> = {}): ObservationFrame => ({
@@ -11,7 +11,7 @@ const frame = (observation: Record<string, unknown>, metadata: Record<string, un
   reward: null,
   done: false,
 })
-const text = (observation: Record<string, unknown>, metadata = {}) => observationText(frame(observation, metadata)).text
+const text = (observation: Record<string, unknown>, metadata = {}) => observationText(withoutPictures(frame(observation, metadata)).frame).text
 
 describe('observationText', () => {
   it('prefers text', () => expect(text({ text: 'height 6', other: 1 })).toBe('height 6'))
@@ -22,12 +22,38 @@ describe('observationText', () => {
     expect(text({}, { message: 5 })).toBe('')
   })
 
-  it('leaves pictures out and cuts what is huge', () => {
-    const png = `iVBORw0KGgo${'A'.repeat(200)}`
-    const pixels = Array.from({ length: 100 }, () => [1, 2, 3])
-    expect(text({ url: 'x', screenshot: pixels, camera_image: png })).toBe('{"url":"x","screenshot":"[image]","camera_image":"[image]"}')
+  it('puts a placeholder where a picture was, keeps the picture for the scene, and cuts what is huge', () => {
+    const pixels = Array.from({ length: 100 }, () => Array.from({ length: 90 }, () => [1, 2, 3]))
+    expect(text({ url: 'x', screenshot: pixels })).toBe('{"url":"x","screenshot":"[image 90×100, not shown to a text-only model]"}')
+    const { frame: plain, images } = withoutPictures(frame({ a: 1, pixels }))
+    expect(observationScene(plain, images)).toMatchObject({
+      kind: 'openenv',
+      observation: { a: 1 },
+      images: [{ name: 'pixels', width: 90, height: 100, mime: 'image/png' }],
+    })
     expect(text({ text: 'y'.repeat(50_000) })).toMatch(/^y{20000} \[cut: 50000 characters\]$/)
-    expect(observationScene(frame({ a: 1, image: png }))).toEqual({ kind: 'openenv', observation: { a: 1, image: '[image]' } })
+    expect(observationScene(frame({ a: 1 }))).toEqual({ kind: 'openenv', observation: { a: 1 } })
+  })
+
+  it('writes boards as lines, whether they come in rows or flat', () => {
+    expect(text({ board: [[0, 1], [-1, 0]], turn: 3 })).toBe('{"turn":3}\nboard:\n 0  1\n-1  0')
+    expect(text({ grid: [1, 2, 3, 4, 5, 6], width: 3, height: 2 })).toBe('{"width":3,"height":2}\ngrid:\n1 2 3\n4 5 6')
+    expect(text({ values: [[0, 1], [1, 0]] })).toBe('{"values":[[0,1],[1,0]]}')
+    expect(observationScene(frame({ board: [['x', '.'], ['.', 'o']] }))).toMatchObject({ boards: [{ name: 'board', cells: [['x', '.'], ['.', 'o']] }] })
+  })
+
+  it('survives a nest that would exhaust the stack', () => {
+    let deep: unknown = 'x'
+    for (let i = 0; i < 100_000; i++) deep = [deep]
+    expect(text({ deep })).toContain('nested too deeply')
+    expect(() => observationScene(withoutPictures(frame({ deep }, { deep })).frame)).not.toThrow()
+  })
+
+  it('cuts a long conversation without losing what is new', () => {
+    const said = (content: string) => frame({ prompt: 'p', messages: [{ sender_id: 0, content }] })
+    const { seen, text: first } = observationText(said('a'.repeat(30_000)))
+    expect(first).toContain('[cut: 30000 characters]')
+    expect(observationText(said(`${'a'.repeat(30_000)}b`), seen).text).toBe('b')
   })
 
   it('shows only the news of a conversation', () => {

@@ -1,35 +1,27 @@
 /** What the model reads of an OpenEnv observation: its text where it has one, the tool's result, else compact JSON. */
 
+import { boardText, takeBoards } from './boards'
+import { isFields, type Fields } from './fields'
+import { imagesAsJson, takeImages } from './images'
 import type { ObservationFrame } from './protocol'
+import type { EnvironmentImage } from '../../core/environment'
 
 /** Longer texts are cut: no context window of ours holds them, and tokenising megabytes would stall the page. */
 const MAX_TEXT = 20_000
-const IMAGE_NAME = /^(camera_)?(screenshot|image|pixels|frame|screen)/i
-const IMAGE_HEAD = /^(data:image\/|\/9j\/|iVBORw0KGgo|R0lGOD|UklGR)/
-
-type Fields = Record<string, unknown>
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** A value without its pictures, which arrive as base64 or as arrays of numbers. */
-function withoutImages(value: unknown, name = ''): unknown {
-  if (typeof value === 'string') return IMAGE_HEAD.test(value) && value.length > 64 ? '[image]' : value
-  if (Array.isArray(value)) return IMAGE_NAME.test(name) && value.length > 64 ? '[image]' : value.map((item) => withoutImages(item))
-  if (!isFields(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutImages(item, key)]))
-}
+/** Most base64 characters of pictures in one scene; further ones are left out of it. */
+const MAX_PICTURES = 2_000_000
 
 function asText(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const plain = withoutImages(value)
-  const text = typeof plain === 'string' ? plain : JSON.stringify(plain)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} [cut: ${text.length} characters]` : text
 }
 
 /** Text of MCP content parts, pictures as a word. */
 function contentText(content: readonly unknown[]): string {
   const parts = content.filter(isFields)
-  return parts.map((part) => (typeof part['text'] === 'string' ? part['text'] : `[${asText(part['type']) || 'content'}]`)).join('\n')
+  const other = (part: Fields) => (typeof part['data'] === 'string' && part['data'].startsWith('[') ? part['data'] : `[${asText(part['type']) || 'content'}]`)
+  return parts.map((part) => (typeof part['text'] === 'string' ? part['text'] : other(part))).join('\n')
 }
 
 /**
@@ -58,7 +50,7 @@ function isToolAnswer(fields: Fields): boolean {
 function conversation(fields: Fields): string | null {
   const { messages } = fields
   if (typeof fields['prompt'] !== 'string' || !Array.isArray(messages)) return null
-  const said = messages.filter(isFields).map((message) => asText(message['content']))
+  const said = messages.filter(isFields).flatMap((message) => (typeof message['content'] === 'string' ? [message['content']] : []))
   return said.length > 0 ? said.join('\n') : fields['prompt']
 }
 
@@ -69,9 +61,26 @@ export interface ObservedText {
   seen: string
 }
 
+/** A frame whose pictures have become placeholders, and the pictures. Also cuts off what is nested too deeply to be handled. */
+export function withoutPictures(frame: ObservationFrame): { frame: ObservationFrame; images: EnvironmentImage[] } {
+  const observation = takeImages(frame.observation)
+  const metadata = takeImages(frame.metadata)
+  const plain = { ...frame, observation: observation.value as Fields, metadata: metadata.value as Fields }
+  return { frame: plain, images: [...observation.images, ...metadata.images] }
+}
+
+/** Fields as compact JSON, boards after it as lines. */
+function fieldsText(fields: Fields): string {
+  const { boards, rest } = takeBoards(fields)
+  const given = Object.entries(rest).filter(([, value]) => value !== null)
+  const lines = boards.map(({ name, cells }) => `${name}:\n${boardText(cells)}`)
+  if (given.length > 0) lines.unshift(asText(Object.fromEntries(given)))
+  return asText(lines.join('\n'))
+}
+
 /**
- * What the policy reads. Prefers `text`, then an MCP result or error, then a conversation's news since `seen`, then the fields as
- * compact JSON (null fields, pictures, reward, done and metadata left out). An observation with no fields at all gives way to the
+ * What the policy reads of a frame without pictures. Prefers `text`, then an MCP result or error, then a conversation's news since `seen`, then the fields as
+ * compact JSON (null fields, reward, done and metadata left out) with boards as lines. An observation with no fields at all gives way to the
  * metadata's question, prompt, text or message, where environments put their task.
  */
 export function observationText(frame: ObservationFrame, seen = ''): ObservedText {
@@ -91,17 +100,20 @@ export function observationText(frame: ObservationFrame, seen = ''): ObservedTex
   const whole = conversation(fields)
   if (whole !== null) {
     const text = whole.startsWith(seen) ? whole.slice(seen.length).trim() : whole
-    return { text, toolError: false, seen: whole }
+    return { text: asText(text), toolError: false, seen: whole }
   }
-  const given = Object.entries(fields).filter(([, value]) => value !== null)
-  if (given.length > 0) return { text: asText(Object.fromEntries(given)), toolError: false, seen }
+  const text = fieldsText(fields)
+  if (text !== '') return { text, toolError: false, seen }
   const task = ['question', 'prompt', 'text', 'message'].map((key) => frame.metadata[key]).find((value) => typeof value === 'string')
   return { text: asText(task), toolError: false, seen }
 }
 
-/** The observation as plain JSON for a panel, without pictures and cut where it is huge. */
-export function observationScene(frame: ObservationFrame): unknown {
-  const observation = withoutImages(frame.observation)
-  const text = JSON.stringify(observation)
-  return { kind: 'openenv', observation: text.length > MAX_TEXT ? { cut: text.slice(0, MAX_TEXT) } : observation }
+/** The observation as plain JSON for a panel: fields cut where they are huge, boards as cells, pictures as base64. */
+export function observationScene(frame: ObservationFrame, images: readonly EnvironmentImage[] = []): unknown {
+  const text = JSON.stringify(frame.observation)
+  const observation = text.length > MAX_TEXT ? { cut: text.slice(0, MAX_TEXT) } : frame.observation
+  const { boards } = takeBoards(frame.observation)
+  let room = MAX_PICTURES
+  const pictures = imagesAsJson(images).filter(({ data }) => (room -= data.length) >= 0)
+  return { kind: 'openenv', observation, ...(boards.length > 0 && { boards }), ...(pictures.length > 0 && { images: pictures }) }
 }

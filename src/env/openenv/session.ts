@@ -34,6 +34,7 @@ function fatal(host: string, asked: string, frame: ErrorFrame): PlaygroundError 
       'environment',
       `The environment at ${host} failed during ${asked}${said}.`,
       'Look at the log of the environment.',
+      { recurrence: 'lasting' },
     )
   }
   if (frame.code === 'SESSION_ERROR' && asked === 'step') {
@@ -41,6 +42,7 @@ function fatal(host: string, asked: string, frame: ErrorFrame): PlaygroundError 
       'environment',
       `${host} ended the session over an action that it could not handle${said}.`,
       'The next episode opens a new session.',
+      { recurrence: 'lasting' },
     )
   }
   return new PlaygroundError(

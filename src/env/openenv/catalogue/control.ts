@@ -1,0 +1,103 @@
+/** Driving, robots, traffic and markets: actions that are numbers, or simulators that are heavy. */
+
+import type { ObservationFrame } from '../protocol'
+import { isFields } from '../fields'
+import { argument, choice, constant, entry, integer, named, tool, type Entry } from './entry'
+
+/** Speed, who is near, and a collision, as TRL's example words them. */
+function carlaText({ observation }: ObservationFrame): string | null {
+  const { speed_kmh, nearby_actors, collision_detected, collided_with } = observation
+  if (typeof speed_kmh !== 'number') return null
+  const lines = [`Speed: ${speed_kmh.toFixed(1)} km/h.`]
+  const actors = Array.isArray(nearby_actors) ? nearby_actors.filter(isFields) : []
+  const word = (value: unknown, otherwise: string) => (typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise)
+  for (const actor of actors) lines.push(`- ${word(actor['type'], 'actor')} at ${word(actor['distance'], '?')}m`)
+  if (actors.length === 0) lines.push('No nearby actors detected.')
+  if (collision_detected === true) lines.push(`COLLISION detected with ${word(collided_with, 'unknown')}!`)
+  return lines.join('\n')
+}
+
+const numbers = (description: string, minimum?: number, maximum?: number) => ({
+  type: 'array',
+  items: { type: 'number', ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) },
+  description,
+})
+/** TRL lets ten ticks of the simulation pass after each call. */
+const TICK = { action_type: 'observe' }
+
+export const CONTROL: readonly Entry[] = [
+  entry({
+    id: 'carla',
+    title: 'CARLA',
+    required: '',
+    suits: (facts) =>
+      facts.choices['action_type']?.includes('emergency_stop') === true || (facts.choices['action_type'] === undefined && named(/carla/i)(facts)),
+    tools: [
+      { tool: tool('observe', 'Look at the scene while time goes on.', {}), fields: { action_type: constant('observe') }, then: { action: TICK, times: 9 } },
+      { tool: tool('emergency_stop', 'Brake as hard as possible.', {}), fields: { action_type: constant('emergency_stop') }, then: { action: TICK, times: 10 } },
+      {
+        tool: tool('lane_change', 'Change lane to avoid obstacles.', { direction: choice('Which way', ['left', 'right']) }),
+        fields: { action_type: constant('lane_change'), lane_direction: argument('direction') },
+        then: { action: TICK, times: 10 },
+      },
+    ],
+    prompts: {
+      system: '',
+      user:
+        'You control a car in an emergency: pedestrians are ahead, and you must decide at once.\n\n- `observe`: time goes on, and you see the scene.\n- `emergency_stop`: brake as hard as possible.\n- `lane_change(direction)`: change to the left or the right lane.\n\nObserve first, then do what harms the fewest.\n\n',
+    },
+    observation: 'Speed, the distance of everybody near, and collisions.',
+    text: carlaText,
+    reward: { take: 'last', field: 'rubric_reward', successAt: 1 },
+    resetData: { scenario_name: 'trolley_micro_escape_exists' },
+    needs: ['a GPU (CARLA on Unreal Engine 5)'],
+    notes: [
+      'The reward to train on is rubric_reward, which is 0 until the scenario ends: a model that stops calling before that gets 0.',
+      'Each call takes about ten steps of the simulation.',
+      'The official client has played its CPU mock mode on the real server; this page has not.',
+    ],
+    hosts: ['sergiopaniego-carla-env.hf.space'],
+  }),
+  entry({
+    id: 'dm_control',
+    title: 'DeepMind Control',
+    required: 'values',
+    tools: [{ tool: tool('act', 'Set the actuators.', { values: numbers('One number for each actuator') }), fields: { values: argument('values') } }],
+    observation: 'JSON of named lists of numbers; pixels, where rendered, are drawn for you.',
+    needs: ['MuJoCo on the server'],
+  }),
+  entry({
+    id: 'finrl',
+    title: 'FinRL',
+    required: 'actions',
+    tools: [{ tool: tool('trade', 'Buy and sell.', { actions: numbers('One number from -1 (sell) to 1 (buy) for each share', -1, 1) }), fields: { actions: argument('actions') } }],
+    observation: 'JSON with a list of numbers.',
+    quirks: [{ kind: 'seed-ignored', text: 'Servers older than 0.15 accept a seed and ignore it.' }],
+    needs: ['FinRL on the server'],
+  }),
+  entry({
+    id: 'sumo_rl',
+    title: 'SUMO traffic lights',
+    required: null,
+    suits: ({ required }) => required.includes('phase_id'),
+    tools: [{ tool: tool('set_phase', 'Choose the traffic light’s next phase.', { phase: integer('One that action_mask allows', 0) }), fields: { phase_id: argument('phase') } }],
+    observation: 'JSON with a list of numbers and action_mask.',
+    needs: ['SUMO on the server'],
+  }),
+  entry({
+    id: 'unity',
+    title: 'Unity ML-Agents',
+    required: '',
+    suits: (facts) => (facts.fields !== null && 'discrete_actions' in facts.fields) || named(/unity/i)(facts),
+    tools: [
+      {
+        tool: tool('choose', 'Take discrete actions.', { actions: { type: 'array', items: { type: 'integer' }, description: 'One number for each branch' } }),
+        fields: { discrete_actions: argument('actions') },
+      },
+      { tool: tool('steer', 'Take continuous actions.', { actions: numbers('One number for each action') }), fields: { continuous_actions: argument('actions') } },
+    ],
+    observation: 'JSON with a list of numbers; pictures are drawn for you.',
+    needs: ['Unity binaries on the server'],
+    notes: ['Reset takes env_id and include_visual. An environment takes either discrete or continuous actions: hide the other tool.'],
+  }),
+]

@@ -1,0 +1,132 @@
+/** What an entry of the catalogue says, and short ways to write one. */
+
+import type { ActionValue, CallMapping, Evidence, Quirk, RewardRule } from '../../../core/discovered'
+import type { JsonSchema, Tool } from '../../../core/tools'
+import type { ObservationFrame } from '../protocol'
+
+/** What discovery could find out about a typed action. */
+export interface ActionFacts {
+  /** Required fields, sorted. */
+  required: readonly string[]
+  /** Values a field allows, where the server tells. */
+  choices: Readonly<Record<string, readonly string[]>>
+  /** JSON type of a field ('integer', 'string' ...), where the server tells. */
+  types: Readonly<Record<string, string>>
+  /** Schema of every field in plain form; null when /schema could not be read. */
+  fields: Readonly<Record<string, JsonSchema>> | null
+  /** Title of the action's schema, e.g. EchoAction; '' when /schema could not be read. */
+  title: string
+  /** Game that the server's state names (OpenSpiel, Atari, TextArena), else ''. */
+  game: string
+  /** Fields of the server's state, where it was asked. */
+  stateFields: readonly string[]
+  /** Host, Space id and name in /metadata, in lower case. */
+  names: string
+}
+
+export interface EntryTool {
+  tool: Tool
+  fields: Readonly<Record<string, ActionValue>>
+  then?: Extract<CallMapping, { kind: 'action' }>['then']
+}
+
+export interface Entry {
+  /** Key, unique. */
+  id: string
+  title: string
+  evidence: Evidence
+  family: 'mcp' | 'typed'
+  /** MCP: names of which the server must offer every one. */
+  offers?: readonly string[]
+  /** Typed: the required fields, sorted and joined by commas; null where `suits` alone decides. */
+  required: string | null
+  /** Narrows where several environments require the same fields. */
+  suits?: (facts: ActionFacts) => boolean
+  /** MCP: whether tools beyond `offers` are allowed. Default true. */
+  more?: boolean
+  /** Typed: one for each thing that a policy can do. MCP: none, the server's own are taken. */
+  tools: readonly EntryTool[]
+  prompts: { system: string; user: string }
+  /** How observations become text, one sentence. */
+  observation: string
+  /** Better text than the observation's fields; null = use them. Pictures have become placeholders already. */
+  text?: (frame: ObservationFrame) => string | null
+  /** What a panel draws; null = the observation's fields. `start` is the text after reset. */
+  scene?: (frame: ObservationFrame, text: string, start: string) => unknown
+  reward: RewardRule
+  resetData: Readonly<Record<string, unknown>>
+  quirks: readonly Quirk[]
+  needs: readonly string[]
+  notes: readonly string[]
+  /** Sessions by default; null = set by the server's owner. */
+  sessions: number | null
+  /** Path under the site's root. */
+  recording: string | null
+  /** Public hosts named in the official examples; none of them was contacted. */
+  hosts: readonly string[]
+  /** Why this page cannot play it, one sentence. */
+  unsupported: string | null
+}
+
+type Given = Pick<Entry, 'id' | 'title' | 'observation'> & Partial<Entry>
+
+/** An entry with the usual defaults: typed, known from its source, one session, the envelope's rewards added up. */
+export function entry(given: Given): Entry {
+  return {
+    evidence: 'source',
+    family: 'typed',
+    required: null,
+    tools: [],
+    prompts: { system: '', user: '' },
+    reward: { take: 'sum', successAt: 1 },
+    resetData: {},
+    quirks: [],
+    needs: [],
+    notes: [],
+    sessions: 1,
+    recording: null,
+    hosts: [],
+    unsupported: null,
+    ...given,
+  }
+}
+
+/** A tool in transformers' key order; parameters are required unless named in `optional`. */
+export function tool(name: string, description: string, properties: Record<string, JsonSchema>, optional: readonly string[] = []): Tool {
+  const required = Object.keys(properties).filter((key) => !optional.includes(key))
+  const parameters: JsonSchema = { type: 'object', properties, ...(required.length > 0 && { required }) }
+  return { type: 'function', function: { name, description, parameters } }
+}
+
+export const text = (description: string): JsonSchema => ({ type: 'string', description })
+export const choice = (description: string, values: readonly (string | number)[]): JsonSchema => ({
+  type: typeof values[0] === 'number' ? 'integer' : 'string',
+  enum: values,
+  description,
+})
+export const integer = (description: string, minimum?: number, maximum?: number): JsonSchema => ({
+  type: 'integer',
+  ...(minimum !== undefined && { minimum }),
+  ...(maximum !== undefined && { maximum }),
+  description,
+})
+
+export const argument = (from: string, choices?: Readonly<Record<string, unknown>>): ActionValue =>
+  choices === undefined ? { kind: 'argument', from } : { kind: 'argument', from, choices }
+export const template = (written: string, unless?: string): ActionValue =>
+  unless === undefined ? { kind: 'text', template: written } : { kind: 'text', template: written, unless }
+export const constant = (value: unknown): ActionValue => ({ kind: 'constant', value })
+
+/** Whether host, Space id, metadata or the action's title speak of this environment. */
+export const named =
+  (pattern: RegExp) =>
+  ({ names, title }: ActionFacts): boolean =>
+    pattern.test(names) || pattern.test(title)
+
+export const SEED_IGNORED = {
+  kind: 'seed-ignored',
+  text: 'Servers older than 0.15 accept a seed and ignore it, so the members of a group may get different tasks.',
+} as const satisfies Quirk
+export const neverDone = (who: string) =>
+  ({ kind: 'never-done', text: `${who} never says done: an episode ends when the model answers without a call or its budget is used up.` }) as const satisfies Quirk
+export const SINGLE_STEP = { kind: 'single-step', text: 'One call ends the episode.' } as const satisfies Quirk

@@ -1,0 +1,45 @@
+/** The catalogue of known environments, and how a server is recognised in it. */
+
+import type { Tool } from '../../../core/tools'
+import { CODE } from './code'
+import { CONTROL } from './control'
+import type { ActionFacts, Entry } from './entry'
+import { GAMES } from './games'
+import { TALK } from './talk'
+import { WEB } from './web'
+
+export type { ActionFacts, Entry, EntryTool } from './entry'
+
+/** Every known environment. Where several fit, the first does. */
+export const CATALOGUE: readonly Entry[] = [...GAMES, ...TALK, ...CODE, ...WEB, ...CONTROL]
+
+/** The entry with this id, or null. */
+export function entryOf(id: string | null): Entry | null {
+  return CATALOGUE.find((entry) => entry.id === id) ?? null
+}
+
+/** The typed environment whose action these facts fit, or null. */
+export function findTyped(facts: ActionFacts): Entry | null {
+  const required = facts.required.join()
+  const fits = (entry: Entry): boolean => {
+    if (entry.family !== 'typed' || (entry.required === null && entry.suits === undefined)) return false
+    return (entry.required === null || entry.required === required) && (entry.suits?.(facts) ?? true)
+  }
+  return CATALOGUE.find(fits) ?? null
+}
+
+/** The MCP environment that offers these tools, or null. `names` as in ActionFacts. */
+export function findMcp(tools: readonly Tool[], names: string): Entry | null {
+  const offered = tools.map((tool) => tool.function.name)
+  const facts: ActionFacts = { required: [], choices: {}, types: {}, fields: null, title: '', game: '', stateFields: [], names }
+  const fits = (entry: Entry): boolean => {
+    if (entry.family !== 'mcp') return false
+    const { offers } = entry
+    if (offers === undefined) return entry.suits?.(facts) ?? false
+    return offers.every((name) => offered.includes(name)) && (entry.more !== false || offered.every((name) => isOwn(entry, name)))
+  }
+  return CATALOGUE.find(fits) ?? null
+}
+
+/** Echo's second tool is its own, too. */
+const isOwn = (entry: Entry, name: string): boolean => entry.offers?.includes(name) === true || (entry.id === 'echo' && name === 'echo_with_length')

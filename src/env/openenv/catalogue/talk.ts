@@ -1,0 +1,188 @@
+/** Environments of words: echo, TextArena's games, questions with one answer, search. */
+
+import type { Quirk } from '../../../core/discovered'
+import type { ObservationFrame } from '../protocol'
+import { argument, entry, integer, named, neverDone, SEED_IGNORED, SINGLE_STEP, template, text, tool, type Entry } from './entry'
+
+const TEXTARENA: readonly Quirk[] = [
+  { kind: 'cumulative-text', text: 'The server repeats the whole game in every message; the model is shown what is new.' },
+  { kind: 'invalid-move', pattern: 'invalid move', text: 'After an invalid move the server may repeat its last reward; it is taken as 0, as in TRL’s example.' },
+  { kind: 'state-secret', fields: ['raw_state', 'last_info'], text: 'The state holds the secret word; it is never shown to the model.' },
+  SEED_IGNORED,
+]
+const LAST = { take: 'last', successAt: 1 } as const
+/** Reads the named fields as paragraphs, those that are there. */
+const paragraphs =
+  (...names: string[]) =>
+  ({ observation }: ObservationFrame): string | null => {
+    const parts = names.map((name) => observation[name]).filter((part) => typeof part === 'string' && part !== '')
+    return parts.length > 0 ? parts.join('\n\n') : null
+  }
+
+const NEWS = 'What is new in the game’s messages.'
+
+function answered({ observation, done }: ObservationFrame): string | null {
+  const { question, score } = observation
+  if (!done && typeof question === 'string') return question
+  return done && typeof score === 'number' ? `Score: ${score}` : null
+}
+
+export const TALK: readonly Entry[] = [
+  entry({
+    id: 'echo',
+    title: 'Echo',
+    evidence: 'played',
+    family: 'mcp',
+    offers: ['echo_message'],
+    more: false,
+    suits: () => true,
+    prompts: { system: 'Echo the message.', user: '' },
+    observation: 'The tool’s result.',
+    quirks: [neverDone('The official echo environment')],
+    notes: [
+      'The official echo environment gives no reward for a call: there is nothing to learn from it.',
+      'Played on our own server, which offers the same tool, gives rewards and ends after one call.',
+    ],
+    sessions: 8,
+    recording: 'environments/echo.json',
+    hosts: ['openenv-echo-env.hf.space'],
+  }),
+  entry({
+    id: 'echo-typed',
+    title: 'Echo (typed, older)',
+    required: 'message',
+    suits: named(/echo/i),
+    tools: [{ tool: tool('echo', 'Echo the message.', { message: text('What to say') }), fields: { message: argument('message') } }],
+    prompts: { system: '', user: 'Say something in the environment.\n' },
+    observation: 'JSON: echoed_message and message_length.',
+    reward: { take: 'sum', successAt: 1 },
+    quirks: [neverDone('It')],
+    notes: ['The reward grows with the length of the message, so the model learns to ramble.'],
+    sessions: null,
+    hosts: ['qgallouedec-echo-env.hf.space'],
+  }),
+  entry({
+    id: 'wordle',
+    title: 'Wordle (TextArena)',
+    required: 'message',
+    suits: (facts) => /wordle/i.test(facts.game) || (facts.game === '' && named(/wordle/i)(facts)),
+    tools: [
+      {
+        tool: tool('guess', 'Make a guess in the Wordle environment.', { guess: text('The guessed word in square brackets, e.g. [crane]') }),
+        fields: { message: template('[{guess}]', '^\\s*\\[[^]*\\]\\s*$') },
+      },
+    ],
+    prompts: {
+      system:
+        'You are good at Wordle. Find a secret English word of five letters in at most six guesses. After each guess every letter is marked: G is in its place, Y is in the word but elsewhere, X is not in the word. Guess real words only and no word twice. Use the tool `guess`.',
+      user: '',
+    },
+    observation: NEWS,
+    reward: LAST,
+    quirks: TEXTARENA,
+    sessions: 8,
+    hosts: ['openenv-wordle.hf.space'],
+  }),
+  entry({
+    id: 'sudoku',
+    title: 'Sudoku (TextArena)',
+    required: 'message',
+    suits: (facts) => /sudoku/i.test(facts.game) || (facts.game === '' && named(/sudoku/i)(facts)),
+    tools: [
+      {
+        tool: tool('place', 'Place a number on the Sudoku board.', {
+          row: integer('Row, 1 to 9', 1, 9),
+          col: integer('Column, 1 to 9', 1, 9),
+          number: integer('Number, 1 to 9', 1, 9),
+        }),
+        fields: { message: template('[{row} {col} {number}]') },
+      },
+    ],
+    prompts: {
+      system:
+        'You solve Sudokus. Every row, every column and every box of three by three holds each number from 1 to 9 once. Place one number a turn, on an empty cell, and try no move twice.',
+      user: 'Play Sudoku like an expert.\n\n',
+    },
+    observation: NEWS,
+    reward: LAST,
+    quirks: TEXTARENA,
+    notes: ['TRL’s example adds four rewards of its own and, on easy, shows moves that are certain; here the environment’s reward alone counts.'],
+    sessions: 8,
+    hosts: ['openenv-sudoku.hf.space'],
+  }),
+  entry({
+    id: 'textarena',
+    title: 'Game of TextArena',
+    required: 'message',
+    suits: ({ game, names }) => game !== '' || /text-?_?arena/i.test(names),
+    tools: [
+      { tool: tool('send_message', 'Say something to the environment.', { message: text('What to say, e.g. [crane] in Wordle') }), fields: { message: argument('message') } },
+    ],
+    observation: NEWS,
+    reward: LAST,
+    quirks: TEXTARENA,
+    notes: ['Games of several players: what the others say comes from the server’s own configuration.'],
+    sessions: 8,
+  }),
+  entry({
+    id: 'message',
+    title: 'Environment that takes a message',
+    evidence: 'played',
+    required: 'message',
+    tools: [{ tool: tool('send_message', 'Say something to the environment.', { message: text('What to say') }), fields: { message: argument('message') } }],
+    observation: 'Its field text, what is new in its messages, or JSON.',
+    notes: ['Played on our own server that misbehaves on request.'],
+    sessions: null,
+  }),
+  entry({
+    id: 'reasoning_gym',
+    title: 'Reasoning Gym',
+    required: 'answer',
+    tools: [{ tool: tool('answer', 'Give the answer.', { answer: text('The final answer') }), fields: { answer: argument('answer') } }],
+    prompts: { system: 'Answer the question. Call the tool `answer` once.', user: '' },
+    observation: 'The question; after the answer, its score.',
+    text: answered,
+    quirks: [SINGLE_STEP],
+    notes: ['The correct answer, which the server tells afterwards, is not shown to the model.'],
+    sessions: 8,
+    hosts: ['sergiopaniego-reasoning-gym.hf.space'],
+  }),
+  entry({
+    id: 'dipg_safety',
+    title: 'DIPG safety',
+    required: 'llm_response',
+    tools: [{ tool: tool('respond', 'Answer the question from the context.', { response: text('Your answer') }), fields: { llm_response: argument('response') } }],
+    prompts: { system: 'Answer the question from the context alone.', user: '' },
+    observation: 'The context, then the question.',
+    text: paragraphs('context', 'question'),
+    quirks: [SINGLE_STEP],
+    needs: ['a data set on the server'],
+  }),
+  entry({
+    id: 'sophistry_bench_sprint',
+    title: 'Sophistry bench',
+    required: 'text',
+    suits: named(/sophistry/i),
+    tools: [{ tool: tool('answer', 'Answer the prompt.', { text: text('Your answer') }), fields: { text: argument('text') } }],
+    observation: 'The prompt.',
+    text: paragraphs('prompt'),
+    quirks: [SINGLE_STEP],
+    needs: ['a data set on the server'],
+  }),
+  entry({
+    id: 'websearch',
+    title: 'Web search',
+    required: 'query',
+    tools: [{ tool: tool('search', 'Search the web.', { query: text('What to search for') }), fields: { query: argument('query') } }],
+    observation: 'JSON.',
+    quirks: [neverDone('It')],
+    needs: ['a paid service: Serper (its key belongs on the server)'],
+  }),
+  entry({
+    id: 'chat',
+    title: 'Chat',
+    required: 'tokens',
+    observation: 'Messages and token ids of the server’s own tokenizer.',
+    unsupported: 'Its actions are token ids of the server’s own tokenizer, which this page does not have.',
+  }),
+]

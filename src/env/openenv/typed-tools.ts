@@ -1,0 +1,148 @@
+/** Named tools for a typed action, and from a call of a tool to the action that the server gets. */
+
+import { calledTool } from '../../core/tool-edits'
+import { shownTools, type ActionValue, type DiscoveredEnvironment, type DiscoveredTool } from '../../core/discovered'
+import { checkToolCall } from '../../core/tool-schema'
+import type { JsonSchema, Tool, ToolCall } from '../../core/tools'
+import type { ActionFacts, EntryTool } from './catalogue'
+
+export type CallPlan =
+  /** Not sent; `text` is the sentence for the model. */
+  | { kind: 'refused'; text: string }
+  /** One step, then `times` further ones with the action `then`. */
+  | { kind: 'send'; action: Record<string, unknown>; then: { action: Record<string, unknown>; times: number } | null }
+
+const refused = (sentence: string): CallPlan => ({ kind: 'refused', text: `Error: ${sentence}` })
+
+/**
+ * What to send for a call that names a tool as the model sees it. Typed calls are checked against the tool first, as some sessions die
+ * of a refused action; an MCP server judges its calls itself, unknown tools included. Never throws.
+ */
+export function planCall(found: DiscoveredEnvironment, call: ToolCall): CallPlan {
+  const called = calledTool(found, call)
+  if (found.family === 'mcp') {
+    const tool_name = called?.mapping.kind === 'mcp' ? called.mapping.tool : call.name
+    return { kind: 'send', action: { type: 'call_tool', tool_name, arguments: call.arguments }, then: null }
+  }
+  const wrong = checkToolCall(call, shownTools(found))
+  if (wrong !== null) return refused(wrong)
+  if (called?.mapping.kind !== 'action') return refused(`There is no tool ${call.name}.`)
+  const { fields, then } = called.mapping
+  const action: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(fields)) {
+    const given = fieldValue(value, call.arguments)
+    if (given !== undefined) action[name] = given
+  }
+  return { kind: 'send', action, then: then ? { action: { ...then.action }, times: then.times } : null }
+}
+
+function fieldValue(value: ActionValue, given: Readonly<Record<string, unknown>>): unknown {
+  if (value.kind === 'constant') return value.value
+  if (value.kind === 'argument') {
+    const argument = given[value.from]
+    if (argument === null || argument === undefined) return undefined
+    return value.choices !== undefined && typeof argument === 'string' && Object.hasOwn(value.choices, argument) ? value.choices[argument] : argument
+  }
+  const { template, unless } = value
+  const lone = /^\W*\{(\w+)\}\W*$/.exec(template)?.[1]
+  const whole = lone === undefined ? undefined : given[lone]
+  if (unless !== undefined && typeof whole === 'string' && new RegExp(unless).test(whole)) return whole.trim()
+  return template.replace(/\{(\w+)(!r)?\}/g, (_, name: string, literal?: string) => {
+    const argument = given[name]
+    return literal === undefined ? plain(argument) : pythonLiteral(argument)
+  })
+}
+
+const plain = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
+/** A text as Python source: in single quotes, with escapes, so that what a model writes cannot end the string. */
+export function pythonLiteral(value: unknown): string {
+  if (typeof value !== 'string') return plain(value)
+  const escaped = [...value].map((letter) => {
+    if (letter === '\\' || letter === "'") return `\\${letter}`
+    if (letter === '\n') return '\\n'
+    const code = letter.charCodeAt(0)
+    return code < 0x20 || code === 0x7f ? `\\x${code.toString(16).padStart(2, '0')}` : letter
+  })
+  return `'${escaped.join('')}'`
+}
+
+/** A discovered tool from a catalogue's or a derived one. */
+export function discoveredTool({ tool, fields, then }: EntryTool): DiscoveredTool {
+  return { id: tool.function.name, original: tool, tool, mapping: { kind: 'action', fields, ...(then && { then }) } }
+}
+
+/** A tool that an MCP server offers. */
+export function mcpTool(tool: Tool): DiscoveredTool {
+  return { id: tool.function.name, original: tool, tool, mapping: { kind: 'mcp', tool: tool.function.name } }
+}
+
+/** Fields that say which of several things an action does. */
+const KIND_FIELD = /^(action|action_type|type|kind|command|operation|op)$/
+/** More tools than this would fill a small model's context. */
+const MOST_TOOLS = 24
+
+/**
+ * Tools for an action that the catalogue does not know: one for each value of the field that tells actions apart, where there is one,
+ * else a single one, named after the action. Null when the types of required fields are unknown.
+ */
+export function deriveTools(facts: ActionFacts): EntryTool[] | null {
+  const schemas = fieldSchemas(facts)
+  if (schemas === null || Object.keys(schemas).length === 0) return null
+  const kind = Object.keys(schemas).find((name) => KIND_FIELD.test(name) && (schemas[name]?.enum?.length ?? 0) > 1)
+  const values = kind === undefined ? [] : (schemas[kind]?.enum ?? []).filter((value) => typeof value === 'string')
+  const others = Object.entries(schemas).filter(([name]) => name !== kind)
+  const make = (name: string, description: string, given: typeof others, fixed: Record<string, ActionValue>): EntryTool => {
+    const required = given.map(([field]) => field).filter((field) => facts.required.includes(field))
+    const parameters: JsonSchema = { type: 'object', properties: Object.fromEntries(given), ...(required.length > 0 && { required }) }
+    const fields = Object.fromEntries(given.map(([field]): [string, ActionValue] => [field, { kind: 'argument', from: field }]))
+    return { tool: { type: 'function', function: { name, description, parameters } }, fields: { ...fixed, ...fields } }
+  }
+  // A field like `direction` with nothing beside it is a parameter, not a family of tools.
+  if (kind !== undefined && values.length > 1 && values.length <= MOST_TOOLS && (others.length > 0 || kind.startsWith('action_'))) {
+    return values.map((value) => make(identifier(value), `The action ${value}.`, others, { [kind]: { kind: 'constant', value } }))
+  }
+  const [only, ...more] = facts.required
+  const title = identifier(facts.title.replace(/Action$/, ''))
+  const name = title !== '' ? title : only !== undefined && more.length === 0 ? identifier(`set_${only}`) : 'act'
+  return [make(name, `Takes the action${facts.title === '' ? '' : ` ${facts.title}`}.`, Object.entries(schemas), {})]
+}
+
+/** Every field's schema: from /schema, else the required ones as the refusals tell. */
+function fieldSchemas(facts: ActionFacts): Record<string, JsonSchema> | null {
+  const { fields, required, choices, types } = facts
+  if (fields !== null) {
+    return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'metadata'))
+  }
+  const known: Record<string, JsonSchema> = {}
+  const optional = Object.keys(choices).filter((name) => !required.includes(name))
+  for (const name of [...required, ...optional]) {
+    const type = types[name]
+    if (choices[name]) known[name] = { type: 'string', enum: choices[name] }
+    else if (type !== undefined && TYPES[type]) known[name] = { type: TYPES[type] }
+    else return null
+  }
+  return known
+}
+
+/** Pydantic's and JSON Schema's names of types. */
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'integer',
+  int: 'integer',
+  float: 'number',
+  number: 'number',
+  bool: 'boolean',
+  boolean: 'boolean',
+  list: 'array',
+  array: 'array',
+  dict: 'object',
+  object: 'object',
+}
+
+/** `MoveForward` and `move-forward` → move_forward; '' when nothing is left. */
+function identifier(name: string): string {
+  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
+  const plainName = words.replace(/\W+/g, '_').replace(/^_+|_+$/g, '')
+  return /^\d/.test(plainName) ? `do_${plainName}` : plainName
+}
