@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 
 
 class MisbehaveAction(Action):
-    """The message chooses the misbehaviour: !raise, !sleep:SECONDS, !nan, !big:BYTES, !die, !done, or the refused word `bad`."""
+    """The message chooses the misbehaviour: !raise, !sleep:SECONDS, !nan, !big:BYTES, !die, !done, !meta, or the refused word `bad`."""
 
     message: str = Field(min_length=1)
 
@@ -59,7 +59,8 @@ class MisbehaveEnvironment(Environment):
             return MisbehaveObservation(text="not a number", reward=float("nan"))
         if what == "!big":
             return MisbehaveObservation(text="x" * int(amount), reward=0.5)
-        return MisbehaveObservation(text=action.message.upper(), reward=0.5, done=what == "!done")
+        metadata = {"turn": self._state.step_count} if what == "!meta" else {}
+        return MisbehaveObservation(text=action.message.upper(), reward=0.5, done=what == "!done", metadata=metadata)
 
     @property
     def state(self) -> State:

@@ -6,9 +6,9 @@ import WebSocket from 'ws'
 import { OpenEnvEnvironment } from '../../src/env/openenv/client'
 import type { WebSocketLike } from '../../src/env/openenv/socket'
 import type { ToolCall } from '../../src/core/tools'
-import { startServer, type ServerName } from './server'
+import { startServer } from './server'
 
-const EPISODES: Record<ServerName, ToolCall[][]> = {
+const EPISODES: Record<'echo' | 'catch' | 'misbehave', ToolCall[][]> = {
   echo: [
     [{ name: 'echo_message', arguments: { message: 'hello' } }],
     [{ name: 'echo_message', arguments: { wrong: 1 } }],

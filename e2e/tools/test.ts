@@ -9,6 +9,8 @@ const steps = [
   packageStep('lint', 'eslint/bin/eslint.js', ['.']),
   vitestStep('unit'),
   pythonStep('openenv', 'openenv'),
+  pythonStep('openenv-old', 'openenv-old'),
+  pythonStep('openenv-libraries', 'openenv-libraries'),
   vitestStep('integration'),
   packageStep('build', 'vite/bin/vite.js', ['build']),
   vitestStep('browser'),
