@@ -12,6 +12,7 @@ export type ExitReason =
   | 'turn_limit' // max_tool_calling_iterations
   | 'token_limit' // max_completion_length or the context is used up
   | 'env_error' // the environment failed: unscorable
+  | 'env_unreadable' // the environment answered, and we could not read it: unscorable
   | 'stopped' // a person stopped the run
 
 export interface TurnCall {
@@ -66,10 +67,32 @@ export interface Episode {
   /** Environment.isSuccess(reward); absent while unscorable or where the environment cannot say. */
   success?: boolean
   exit: ExitReason
-  /** A sentence when exit is env_error. */
+  /** A sentence when exit is env_error or env_unreadable. */
   error: string | null
   /** The environment answered and would fail in the same way again; absent for lost connections and where nobody can tell. */
   lasting?: true
   /** Whether the last sampled token is an end-of-turn token. */
   terminated: boolean
+}
+
+/** Exits after which an episode has no reward, whatever its turns brought. */
+export const UNSCORABLE_EXITS: readonly ExitReason[] = ['env_error', 'env_unreadable', 'stopped']
+
+/** What stands behind an episode's reward, or behind there being none. */
+export const VERDICTS = ['said', 'no_call', 'budget', 'env_silent', 'env_failed', 'unreadable', 'stopped'] as const
+/**
+ * 'said': the environment ended with a reward of its own, 0 included. 'no_call': 0 because the model got no call into it. 'budget':
+ * turns or tokens ran out first; the reward is what was given until then. 'env_silent': it worked and gave none. 'env_failed',
+ * 'unreadable' (its answer could not be read by us) and 'stopped' have no reward.
+ */
+export type Verdict = (typeof VERDICTS)[number]
+
+/** The verdict on a finished episode. Only 'said', 'no_call' and 'budget' may hold a reward. */
+export function verdictOf({ exit, reward, turns }: Pick<Episode, 'exit' | 'reward' | 'turns'>): Verdict {
+  if (exit === 'env_error') return 'env_failed'
+  if (exit === 'env_unreadable') return 'unreadable'
+  if (exit === 'stopped') return 'stopped'
+  if (exit === 'turn_limit' || exit === 'token_limit') return 'budget'
+  if (reward === null) return 'env_silent'
+  return turns.some(({ calls }) => calls.some((call) => call.reward !== null)) ? 'said' : 'no_call'
 }

@@ -1,6 +1,6 @@
 /** Metric definitions, each on a case worked out by hand. */
 import { describe, expect, it } from 'vitest'
-import type { Episode, Turn } from '../core/episode'
+import { verdictOf, type Episode, type Turn, type Verdict } from '../core/episode'
 import { advantages, groupStatistics } from './advantages'
 import { completionMetrics, countTokens, environmentMetrics, mismatchMetrics, rewardMetrics, updateMetrics } from './metrics'
 
@@ -97,7 +97,7 @@ describe('completionMetrics', () => {
 
 describe('environmentMetrics', () => {
   it('keeps failed, unparseable and unscorable apart', () => {
-    expect(environmentMetrics(EPISODES)).toEqual({
+    expect(environmentMetrics(EPISODES)).toMatchObject({
       'tools/call_frequency': 0.5,
       'tools/failure_frequency': 0.5,
       'tools/parse_failure_frequency': 1 / 3,
@@ -113,6 +113,39 @@ describe('environmentMetrics', () => {
       'tools/parse_failure_frequency': 3 / 5,
       'environment/latency_ms': 40,
     })
+  })
+})
+
+describe('verdicts', () => {
+  const rewarded = (reward: number | null) => [turn({ calls: [{ ...call(5), reward }] })]
+  it('keep a 0 of the environment apart from failures, unreadable answers, spent budgets and calls that never came', () => {
+    const one = (reward: number | null, change: Partial<Episode>) => episode(0, reward, 2, change)
+    const table: [Verdict, Episode][] = [
+      ['said', one(0, { turns: rewarded(0) })],
+      ['said', one(1, { turns: rewarded(1), exit: 'answered' })],
+      ['no_call', one(0, { exit: 'answered' })],
+      ['budget', one(0, { turns: rewarded(0), exit: 'turn_limit' })],
+      ['budget', one(0, { exit: 'token_limit' })],
+      ['env_silent', one(null, { turns: rewarded(null) })],
+      ['env_failed', one(null, { turns: rewarded(0), exit: 'env_error', error: 'gone' })],
+      ['unreadable', one(null, { turns: rewarded(0), exit: 'env_unreadable', error: 'no JSON' })],
+      ['stopped', one(null, { exit: 'stopped' })],
+      ['said', one(0, { turns: rewarded(0) })],
+    ]
+    for (const [verdict, each] of table) expect(verdictOf(each)).toBe(verdict)
+    expect(environmentMetrics(table.map(([, each]) => each))).toMatchObject({
+      'verdict/said': 0.3,
+      'verdict/said_zero': 0.2,
+      'verdict/no_call': 0.1,
+      'verdict/budget': 0.2,
+      'verdict/env_silent': 0.1,
+      'verdict/env_failed': 0.1,
+      'verdict/unreadable': 0.1,
+      'verdict/stopped': 0.1,
+      'environment/unscorable': 4,
+    })
+    expect(completionMetrics(table.map(([, each]) => each))).toMatchObject({ 'exit/env_unreadable': 0.1, 'exit/env_error': 0.1 })
+    expect(environmentMetrics([])['verdict/said']).toBeNull()
   })
 })
 

@@ -5,13 +5,13 @@
  */
 
 import type { ScaleRewards } from '../core/config'
-import type { Episode, ExitReason } from '../core/episode'
+import { verdictOf, VERDICTS, type Episode, type ExitReason } from '../core/episode'
 import type { Metrics } from '../core/events'
 import type { GroupStatistics } from './advantages'
 import { countTrained, type PolicySequenceStatistics } from './loss'
 import { maximum, mean, minimum, standardDeviation, sum } from './statistics'
 
-const EXIT_REASONS: readonly ExitReason[] = ['env_done', 'answered', 'turn_limit', 'token_limit', 'env_error', 'stopped']
+const EXIT_REASONS: readonly ExitReason[] = ['env_done', 'answered', 'turn_limit', 'token_limit', 'env_error', 'env_unreadable', 'stopped']
 
 /**
  * reward, reward_std (ddof 1 over the whole step, not the mean of group deviations), rewards/{name}/mean and /std,
@@ -84,6 +84,8 @@ export function countTokens(episodes: readonly Episode[]): number {
 }
 
 /**
+ * verdict/{name} = share of episodes by what stands behind their reward (see Verdict), verdict/said_zero = share in which the
+ * environment itself said 0: that is neither a failure, nor a frame that we could not read, nor a spent budget.
  * tools/call_frequency = parsed calls per episode; tools/failure_frequency = failed ÷ parsed calls (0 without calls; an
  * unparseable call is neither, as in TRL); tools/parse_failure_frequency = unparseable ÷ attempted calls (0 without
  * attempts); environment/latency_ms = mean answer time of a call that reached the environment; environment/unscorable = number of episodes without a reward.
@@ -93,7 +95,12 @@ export function environmentMetrics(episodes: readonly Episode[]): Metrics {
   const calls = turns.flatMap((turn) => turn.calls)
   const unparseable = sum(turns.map((turn) => turn.parseErrors ?? (turn.parseError === null ? 0 : 1)))
   const attempts = calls.length + unparseable
+  const verdicts = episodes.map(verdictOf)
+  const share = (count: number) => (episodes.length === 0 ? null : count / episodes.length)
+  const shares = VERDICTS.map((name) => [`verdict/${name}`, share(verdicts.filter((verdict) => verdict === name).length)])
   return {
+    ...(Object.fromEntries(shares) as Metrics),
+    'verdict/said_zero': share(episodes.filter(({ reward }, i) => verdicts[i] === 'said' && reward === 0).length),
     'tools/call_frequency': episodes.length === 0 ? null : calls.length / episodes.length,
     'tools/failure_frequency': calls.length === 0 ? 0 : calls.filter((call) => call.error).length / calls.length,
     'tools/parse_failure_frequency': attempts === 0 ? 0 : unparseable / attempts,

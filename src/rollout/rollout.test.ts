@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { PlaygroundError } from '../core/errors'
-import type { Episode } from '../core/episode'
+import { PlaygroundError, UnreadableReplyError } from '../core/errors'
+import { verdictOf, type Episode } from '../core/episode'
 import { rollout } from './rollout'
 import { chat, encode, prepare, say } from './testing/setup'
 
@@ -219,6 +219,29 @@ describe('failures', () => {
     expect(episodes[2]?.turns.map((turn) => turn.calls.length)).toEqual([1, 0])
     expect(environment.closed).toBe(4)
     expect(events.filter((event) => event.type === 'episode-started').map((event) => event.index).sort()).toEqual([0, 1, 2, 3])
+  })
+  it('an answer that we cannot read is no failure of the environment and no 0', async () => {
+    const unreadable = new UnreadableReplyError('A frame is not JSON.', 'Look at the server.')
+    const { request } = prepare({
+      reply: (turn) => (turn < 2 ? say('hi') : 'Done.'),
+      request: { num_generations: 3 },
+      environment: {
+        reset: ({ episode_id }) => {
+          if (episode_id.endsWith('episode1')) throw unreadable
+          return ''
+        },
+        step: (_, n, { episode_id }) => {
+          if (n === 1 && episode_id.endsWith('episode2')) throw unreadable
+          return { reward: 0 }
+        },
+      },
+    })
+    const told = 'A frame is not JSON. Look at the server.'
+    expect((await rollout(request)).map((e) => [e.exit, e.reward, e.error, verdictOf(e)])).toEqual([
+      ['answered', 0, null, 'said'],
+      ['env_unreadable', null, told, 'unreadable'],
+      ['env_unreadable', null, told, 'unreadable'],
+    ])
   })
   it('an environment that gives no reward is unscorable, and one that is done after reset as well', async () => {
     const silent = prepare({ reply: () => say('x'), environment: { step: () => ({ done: true }) } })

@@ -5,7 +5,7 @@
  */
 
 import type { EnvironmentSession } from '../core/environment'
-import type { Episode, ExitReason, Turn } from '../core/episode'
+import { UNSCORABLE_EXITS, type Episode, type ExitReason, type Turn } from '../core/episode'
 import { describeError, PlaygroundError } from '../core/errors'
 import { uniform } from '../core/random'
 import type { ChatMessage } from '../core/tools'
@@ -307,9 +307,9 @@ class Rollout {
     await sampler.prefill(run.slot, [endOfTurn, ...suffix.ids])
   }
 
-  private fail(run: Run, { error, lasting }: Failure): void {
+  private fail(run: Run, { error, lasting, unreadable }: Failure): void {
     if (run.episode && lasting) run.episode.lasting = true
-    this.finish(run, 'env_error', error)
+    this.finish(run, unreadable ? 'env_unreadable' : 'env_error', error)
   }
 
   private finish(run: Run, exit: ExitReason, error: string | null = null): void {
@@ -321,7 +321,7 @@ class Rollout {
     run.phase = 'finished'
     episode.exit = exit
     episode.error = error
-    episode.reward = exit === 'env_error' || exit === 'stopped' ? null : (environment.episodeReward(run.rewards) ?? earnedNothing(episode))
+    episode.reward = UNSCORABLE_EXITS.includes(exit) ? null : (environment.episodeReward(run.rewards) ?? earnedNothing(episode))
     if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     assertConsistent(episode)
     if (run.slot !== null) this.pool.release(run.slot)

@@ -2,7 +2,7 @@
 
 import type { Environment, EnvironmentSession, Observation, ResetOptions } from '../core/environment'
 import type { Turn } from '../core/episode'
-import { PlaygroundError, describeError, isLasting } from '../core/errors'
+import { PlaygroundError, UnreadableReplyError, describeError, isLasting } from '../core/errors'
 import type { Tool, ToolCall } from '../core/tools'
 import { errorResult, type ParsedCall } from './tool-calls'
 import { checkToolCall } from './tool-schema'
@@ -13,6 +13,14 @@ export interface Failure {
   error: string
   /** The environment would fail in the same way again. */
   lasting: boolean
+  /** It answered, and we could not read the answer. */
+  unreadable?: true
+}
+
+/** What an error of an environment means for the episode. */
+export function failureOf(error: unknown): Failure {
+  const unreadable = error instanceof UnreadableReplyError ? ({ unreadable: true } as const) : {}
+  return { error: describeError(error), lasting: isLasting(error), ...unreadable }
 }
 
 export type Begun =
@@ -65,7 +73,7 @@ export class SessionGate {
       const crowded = this.inUse > Math.max(1, this.environment.maxSessions)
       if (session) this.end(session)
       else this.free()
-      return crowded ? { kind: 'full' } : { kind: 'failed', error: describeError(error), lasting: isLasting(error) }
+      return crowded ? { kind: 'full' } : { kind: 'failed', ...failureOf(error) }
     }
   }
 
@@ -165,7 +173,7 @@ export async function playTurn(
     try {
       observation = await session.step(item.call)
     } catch (error) {
-      outcome.failure = { error: describeError(error), lasting: isLasting(error) }
+      outcome.failure = failureOf(error)
       return outcome
     }
     const ms = performance.now() - from

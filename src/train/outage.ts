@@ -44,7 +44,7 @@ export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, op
     const episodes = (await attempt()).toSorted((a, b) => a.index - b.index)
     assertNotStopped(signal)
     const unscorable = episodes.filter((episode) => episode.reward === null)
-    const failed = unscorable.filter((episode) => episode.exit === 'env_error')
+    const failed = unscorable.filter(({ exit }) => exit === 'env_error' || exit === 'env_unreadable')
     const count = `${unscorable.length} of ${episodes.length} episodes of step ${step}`
 
     if (unscorable.length * 2 > episodes.length && failed.length > 0) {

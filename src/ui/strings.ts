@@ -4,7 +4,9 @@ import type { ScaleRewards } from '../core/config'
 import type { ExitReason, Author } from '../core/episode'
 import type { SettingKey } from '../store/settings'
 import type { Heat } from '../store/selection-store'
+import { ADDRESS_STRINGS } from './address-strings'
 import { CHAT_STRINGS } from './chat-strings'
+import { ENVIRONMENT_STRINGS } from './environment-strings'
 import { MODEL_STRINGS } from './model-strings'
 
 export const S = {
@@ -36,9 +38,6 @@ export const S = {
     preset: 'Preset',
     ownServer: 'Your own server',
     url: 'OpenEnv server',
-    urlHint: 'ws://host:8000, https://…, or host:port',
-    connect: 'Connect',
-    consent: (url: string) => `This link names the server ${url}. Nothing connects to it until you press Connect.`,
     consentShort: 'Waiting · press Connect to use the server of this link',
     sessions: (n: number) => `at most ${n} sessions at once`,
     scene: 'Scene',
@@ -58,6 +57,7 @@ export const S = {
     close: 'Close',
     back: (name: string) => `Set ${name} back to its starting value`,
   },
+  address: ADDRESS_STRINGS,
   model: MODEL_STRINGS,
   group: {
     title: 'Group of episodes',
@@ -155,6 +155,7 @@ export const S = {
   },
   notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}` },
   chat: CHAT_STRINGS,
+  environment: ENVIRONMENT_STRINGS,
   crash: {
     title: 'A part of the page failed to draw.',
     advice: 'The run itself goes on in its worker. Try to draw it again; if that fails, reload the page.',
@@ -170,6 +171,7 @@ export const EXITS: Record<ExitReason, string> = {
   turn_limit: 'max_tool_calling_iterations reached',
   token_limit: 'max_completion_length reached',
   env_error: 'the environment failed',
+  env_unreadable: 'the environment’s answer could not be read',
   stopped: 'stopped by hand',
 }
 
