@@ -1,5 +1,7 @@
 /** Settings of a run, under TRL's and PEFT's names, with TRL's meaning. */
 
+import type { ToolEdit } from './tool-edits'
+
 export type LossType = 'grpo' | 'bnpo' | 'dr_grpo' | 'dapo'
 export type ScaleRewards = 'group' | 'batch' | 'none'
 export type LrSchedulerType = 'linear' | 'cosine' | 'constant'
@@ -115,6 +117,8 @@ export type AdapterSource = { kind: 'hub'; repo: string; revision: string } | { 
 /** Everything that, with the model's bytes, determines a run. */
 export interface RunConfig {
   environment: EnvironmentSpec
+  /** What was changed about its tools, in order; the model sees the result. */
+  tool_edits: ToolEdit[]
   /** A folder under the site's root, 'models/NAME', or a repository on the Hub, 'owner/name'. (The Hub has no owner called models.) */
   model: string
   /** Branch, tag or commit of a Hub model; TRL's name. */

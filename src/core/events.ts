@@ -36,6 +36,8 @@ export interface AppendedToken {
   author: Author
   logprob: number | null
   top: TokenOption[] | null
+  /** Absent: 1 for the model's tokens, 0 for all others. What a person wrote in the model's place has 0. */
+  mask?: 0 | 1
 }
 
 export type TrainEvent =

@@ -97,6 +97,7 @@ export function presetConfig(preset: Preset, seed = DEFAULT_GRPO.seed): RunConfi
   const { environment, system_prompt, user_prompt, enable_thinking, grpo, lora } = preset
   return {
     environment,
+    tool_edits: [],
     ...TINY_BASE,
     system_prompt,
     user_prompt,

@@ -5,6 +5,7 @@ import { createController, type EnginePort } from './controller'
 import type { Stores } from './hooks'
 import { readLink } from './link'
 import { createModelStore } from './model-store'
+import { createPlay } from './play-store'
 import { type Clock, createRunStore } from './run-store'
 import { createSelectionStore } from './selection-store'
 import { createSetupStore } from './setup-store'
@@ -18,5 +19,6 @@ export function createStores(port: EnginePort, hash: string, clock: Clock): Stor
   const models = createModelStore()
   setup.setState({ config: link.config, problems: link.problems, awaitsConsent: link.config.environment.kind === 'openenv' })
   const chat = createChat(port)
-  return { run, setup, selection, chat, models, controller: createController(port, run, setup, selection, models) }
+  const play = createPlay(port, setup, clock)
+  return { run, setup, selection, chat, play, models, controller: createController(port, run, setup, selection, models) }
 }

@@ -5,6 +5,7 @@ import { useStore } from 'zustand'
 import type { Chat, ChatView } from './chat-store'
 import type { Controller } from './controller'
 import type { ModelStore, ModelView } from './model-store'
+import type { Play, PlayView } from './play-store'
 import type { RunStore } from './run-store'
 import type { SelectionStore, SelectionView } from './selection-store'
 import type { SetupStore, SetupView } from './setup-store'
@@ -17,6 +18,7 @@ export interface Stores {
   selection: SelectionStore
   models: ModelStore
   chat: Chat
+  play: Play
   controller: Controller
 }
 
@@ -47,6 +49,10 @@ export function useModels<T>(selector: (view: ModelView) => T): T {
 
 export function useChat<T>(selector: (view: ChatView) => T): T {
   return useStore(useStores().chat.store, selector)
+}
+
+export function usePlay<T>(selector: (view: PlayView) => T): T {
+  return useStore(useStores().play.store, selector)
 }
 
 export function useSelection<T>(selector: (view: SelectionView) => T): T {

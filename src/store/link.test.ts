@@ -13,6 +13,13 @@ const changed: RunConfig = {
   backend: 'wasm',
   lora: { r: 4, lora_alpha: 8, use_rslora: false, target_modules: ['q_proj', 'v_proj'] },
 }
+changed.tool_edits = [
+  { kind: 'rename', tool: 'move', name: 'go' },
+  { kind: 'describe', tool: 'move', parameter: 'to', description: 'Where to & why' },
+  { kind: 'restrict', tool: 'move', parameter: 'to', enum: ['left', 3, true] },
+  { kind: 'restrict', tool: 'move', parameter: 'speed', minimum: 0, maximum: 1.5 },
+  { kind: 'hide', tool: 'observe' },
+]
 changed.grpo = {
   ...changed.grpo,
   seed: 7,
@@ -77,6 +84,9 @@ describe('broken links', () => {
     ['#v=1&env=lane&loss_type=ppo', 'loss_type must be one of grpo, bnpo, dr_grpo, dapo'],
     ['#v=1&env=lane&lora_targets=q_proj,foo', 'lora_targets must be a list of q_proj'],
     ['#v=1&env=lane&lora_targets=', 'lora_targets must be'],
+    ['#v=1&env=lane&tool_edits=nonsense', 'tool_edits must be a JSON list of changes'],
+    ['#v=1&env=lane&tool_edits=[{"kind":"explode","tool":"x"}]', 'tool_edits must be a JSON list of changes'],
+    [`#v=1&env=lane&tool_edits=[{"kind":"describe","tool":"x","description":"${'y'.repeat(33_000)}"}]`, 'tool_edits must be a JSON list of changes'],
     ['#v=1&env=lane&backend=cuda', 'backend must be auto, webgpu or wasm'],
     ['#v=1&env=lane&model=https://evil.example/m', 'model must be a folder of this site (models/NAME) or a repository on the Hub (owner/name)'],
     ['#v=1&env=lane&model=../../secret', 'model must be a folder of this site'],

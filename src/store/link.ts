@@ -7,6 +7,7 @@ import { readAddress } from './address'
 import { withModel, writeReference } from './model-settings'
 import { PRESET_NAMES, defaultConfig, type PresetName } from './presets'
 import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
+import { readToolEdits, writeToolEdits } from './tool-edits'
 
 const VERSION = '1'
 /** A prompt longer than this does not belong in a link. */
@@ -45,6 +46,7 @@ export function writeLink(config: RunConfig, episode: number): string {
     if (key === 'seed' || value !== getSetting(base, key)) out.set(key, writeSetting(value))
   }
   if (config.lora.target_modules.join() !== base.lora.target_modules.join()) out.set('lora_targets', config.lora.target_modules.join())
+  if (config.tool_edits.length > 0) out.set('tool_edits', writeToolEdits(config.tool_edits))
   if (config.backend !== base.backend) out.set('backend', config.backend)
   if (config.system_prompt !== base.system_prompt) out.set('system_prompt', config.system_prompt)
   if (config.user_prompt !== base.user_prompt) out.set('user_prompt', config.user_prompt)
@@ -102,6 +104,11 @@ export function readLink(hash: string): LinkContent {
   take('lora_targets', (value) => {
     const read = readTargets(value)
     if (read.ok) config = { ...config, lora: { ...config.lora, target_modules: read.value } }
+    else refuse(`${read.why}, not ${quote(value)}`)
+  })
+  take('tool_edits', (value) => {
+    const read = readToolEdits(value)
+    if (read.ok) config = { ...config, tool_edits: read.value }
     else refuse(`${read.why}, not ${quote(value)}`)
   })
   take('backend', (value) => {

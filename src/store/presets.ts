@@ -13,6 +13,7 @@ export function defaultConfig(environment: EnvironmentSpec = { kind: 'builtin', 
   if (environment.kind === 'builtin') return presetConfig(presetById(environment.name))
   return {
     environment,
+    tool_edits: [],
     ...TINY_BASE,
     // Filled with the environment's own once it is connected, if it has any.
     system_prompt: '',

@@ -13,8 +13,8 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'engine':
       return { ...view, engine: message.report }
     case 'environment': {
-      const { spec, tools, prompts, maxSessions } = message
-      return { ...view, environment: { spec, tools, prompts, maxSessions } }
+      const { spec, tools, ownTools = tools, prompts, maxSessions } = message
+      return { ...view, environment: { spec, tools, ownTools, prompts, maxSessions } }
     }
     case 'event':
       return reduceEvent(view, message.event, tokens, now)
@@ -26,7 +26,11 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'configured':
     case 'chat-tokens':
     case 'chat-ended':
-      // The model panel, the chat and the settings keep their own stores.
+    case 'play-event':
+    case 'play-frames':
+    case 'play-result':
+    case 'play-ended':
+      // The model panel, the chat, play by hand and the settings keep their own stores.
       return view
     case 'evaluation':
     case 'evaluation-failed':

@@ -47,7 +47,7 @@ export class TokenLog {
     if (!log) return
     for (const token of tokens) {
       this.texts.set(token.id, token.text)
-      const mask = token.author === 'model' ? 1 : 0
+      const mask = token.mask ?? (token.author === 'model' ? 1 : 0)
       log.push({ ...token, mask, trainLogprob: null, entropy: null })
     }
   }

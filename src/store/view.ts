@@ -84,6 +84,8 @@ export interface NoticeView {
 export interface EnvironmentView {
   spec: EnvironmentSpec
   tools: readonly Tool[]
+  /** Before a person's edits. */
+  ownTools: readonly Tool[]
   prompts: { system: string; user: string }
   maxSessions: number | null
 }

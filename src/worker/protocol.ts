@@ -5,7 +5,7 @@ import type { Author } from '../core/episode'
 import type { EngineReport, LoadProgress } from '../core/events'
 import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
-import type { Tool } from '../core/tools'
+import type { Tool, ToolCall } from '../core/tools'
 
 /** Page → worker. */
 export type Command =
@@ -35,6 +35,8 @@ export type Command =
   /** One user turn with the loaded model; answered by 'chat-tokens' and one 'chat-ended'. The last call's conversation goes on unless `fresh`. */
   | { type: 'chat'; requestId: number; text: string; options: ChatOptions }
   | { type: 'chat-stop' }
+  /** A person plays an episode of the environment, in a session beside the run's; answered by one 'play-result'. */
+  | { type: 'play'; requestId: number; action: PlayAction }
   /** Success rate over fixed-seed episodes, sampled at temperature 1, on both splits. */
   | { type: 'evaluate'; requestId: number; episodes: number }
 
@@ -55,6 +57,63 @@ export interface ChatToken {
   id: number
   text: string
   author: Author
+}
+
+/** What an episode that is played by hand is made of: what the model would see with these settings. */
+export type PlaySetup = Pick<RunConfig, 'environment' | 'tool_edits' | 'system_prompt' | 'user_prompt' | 'enable_thinking'>
+
+/** What a person does. */
+export type PlayAction =
+  /** Ends the episode that is being played, if any, and begins one in a fresh session. */
+  | { do: 'reset'; setup: PlaySetup; seed: number }
+  | { do: 'call'; call: ToolCall }
+  /** Asks for the environment's own account; what may hold the answer is hidden until the episode is over. */
+  | { do: 'state' }
+  /** Ends the episode, also one that is only being begun. */
+  | { do: 'end' }
+  /** Resets two fresh sessions with this seed and a third with the next seed. */
+  | { do: 'compare'; setup: PlaySetup; seed: number }
+
+/** A raw frame of the play session's socket. */
+export interface PlayFrame {
+  direction: 'sent' | 'received'
+  /** Cut where it is huge; `bytes` is the size of the whole. */
+  text: string
+  bytes: number
+  /** Milliseconds since 1970. */
+  time: number
+}
+
+/** What the environment said, as the model would get it. */
+export interface PlayObservation {
+  text: string
+  reward: number | null
+  done: boolean
+  toolError: boolean
+  /** null where the call never reached the environment. */
+  ms: number | null
+  scene?: unknown
+  metadata: Record<string, unknown>
+}
+
+export type PlayResult =
+  /** `prompt`: the whole first prompt, rendered by the model's chat template. */
+  | { kind: 'begun'; seed: number; observation: PlayObservation; prompt: string; tools: Tool[]; hasState: boolean }
+  | { kind: 'answered'; call: ToolCall; observation: PlayObservation }
+  | { kind: 'state'; state: Record<string, unknown> }
+  | { kind: 'ended' }
+  | ({ kind: 'compared'; seed: number } & SeedComparison)
+  /** `over`: there is no episode any more. */
+  | { kind: 'failed'; error: string; over: boolean }
+
+/** What resetting twice with one seed, and once with another, gave. */
+export interface SeedComparison {
+  /** 'constant': the same twice, but also with the other seed. */
+  verdict: 'honoured' | 'ignored' | 'constant'
+  /** What the model would read: twice the same seed, then the other. */
+  observations: [string, string, string]
+  /** Fields of the environment's state that differ although the seed is the same, where it tells its state. */
+  stateDiffers: string[]
 }
 
 /** What a model would take, from its small files alone. */
@@ -94,7 +153,15 @@ export interface EvaluationResult {
 export type Message =
   | { type: 'state'; state: RunState }
   | { type: 'engine'; report: EngineReport }
-  | { type: 'environment'; spec: EnvironmentSpec; tools: Tool[]; prompts: { system: string; user: string }; maxSessions: number | null }
+  | {
+      type: 'environment'
+      spec: EnvironmentSpec
+      tools: Tool[]
+      /** Before a person's edits; absent where there are none. */
+      ownTools?: Tool[]
+      prompts: { system: string; user: string }
+      maxSessions: number | null
+    }
   | { type: 'event'; event: TrainEvent }
   /** A configure failed and the run before it goes on: these are its settings. */
   | { type: 'configured'; config: RunConfig }
@@ -105,6 +172,12 @@ export type Message =
   | { type: 'chat-tokens'; requestId: number; tokens: ChatToken[] }
   /** error: a sentence where there is more to say than the reason; never empty when 'failed'. */
   | { type: 'chat-ended'; requestId: number; reason: 'end-of-turn' | 'length' | 'stopped' | 'failed'; error: string }
+  /** Of the episode that is played by hand; its `step` counts these episodes from 1. */
+  | { type: 'play-event'; event: TrainEvent }
+  | { type: 'play-frames'; frames: PlayFrame[] }
+  | { type: 'play-result'; requestId: number; result: PlayResult }
+  /** The episode was ended by the run, which needs its session. */
+  | { type: 'play-ended'; reason: string }
   | { type: 'evaluation'; requestId: number; result: EvaluationResult }
   | { type: 'evaluation-failed'; requestId: number; error: string }
 

@@ -5,11 +5,13 @@ import type { Engine, NamedTensor } from '../core/engine'
 import { describeError, PlaygroundError } from '../core/errors'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import { isHubModel } from '../env/models'
+import type { ChatFormat } from '../rollout/chat'
 import { evaluate } from '../train/evaluate'
 import { GrpoTrainer } from '../train/grpo'
 import { shouldStop } from '../train/stop'
 import { ChatSession } from './chat'
 import { Gate } from './gate'
+import type { PlayDesk } from './play'
 import type { Command, EvaluationResult, Message } from './protocol'
 import type { RunSetup, SetupKeeper } from './setup'
 
@@ -67,7 +69,14 @@ export class Runner {
   constructor(
     private readonly keeper: Pick<SetupKeeper, 'prepare' | 'discardEngine' | 'abandon' | 'holds'>,
     private readonly post: (message: Message) => void,
+    /** Whoever plays by hand: gives way when the run needs the environment's sessions. */
+    private readonly play: Pick<PlayDesk, 'giveWay'> | null = null,
   ) {}
+
+  /** The loaded model's chat format; null while none is loaded. */
+  get chatFormat(): ChatFormat | null {
+    return this.run?.chat ?? null
+  }
 
   /** Takes a command; never throws: failures become messages. */
   handle(command: Command): void {
@@ -162,6 +171,7 @@ export class Runner {
 
   /** A setup whose adapter is fresh. */
   private async prepare(config: RunConfig): Promise<RunSetup> {
+    await this.play?.giveWay('The environment is connected anew, so the episode was ended.')
     const load = () =>
       this.keeper.prepare(config, {
         onProgress: (progress) => {
@@ -191,8 +201,17 @@ export class Runner {
       ...(resume ? { resume } : {}),
     })
     this.run = { ...setup, config, trainer, talk: new ChatSession({ ...setup, config }, this.post) }
+    environment.onCrowded = () => void this.play?.giveWay('The server has no other free session, and the run needs this one: the episode was ended.')
     const maxSessions = Number.isFinite(environment.maxSessions) ? environment.maxSessions : null
-    this.post({ type: 'environment', spec: config.environment, tools: [...environment.tools], prompts: environment.prompts, maxSessions })
+    const { ownTools } = environment
+    this.post({
+      type: 'environment',
+      spec: config.environment,
+      tools: [...environment.tools],
+      ...(ownTools ? { ownTools: [...ownTools] } : {}),
+      prompts: environment.prompts,
+      maxSessions,
+    })
   }
 
   private async reset(): Promise<void> {

@@ -8,6 +8,7 @@ import type { SelfTestReport } from '../core/events'
 import type { ChatMessage } from '../core/tools'
 import { builtinEnvironment } from '../env/builtin/index'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../env/openenv/client'
+import { withToolEdits } from '../env/tool-edits'
 import { parseModelConfig } from '../model/config'
 import type { ChatFormat } from '../rollout/chat'
 import { type Capabilities, chooseBackend, probeCapabilities } from '../runtime/capabilities'
@@ -54,7 +55,7 @@ export class SetupKeeper {
   /** Everything that `config` needs. Throws PlaygroundError with what is wrong; what was loaded before stays usable unless the engine itself failed. */
   async prepare(config: RunConfig, callbacks: SetupCallbacks): Promise<RunSetup> {
     const onDetail = (detail: string) => callbacks.onProgress({ what: 'environment', done: 0, total: null, detail })
-    const environment = makeEnvironment(config, { ...this.hub.forSpaces(), onDetail })
+    const environment = this.makeEnvironment(config, { onDetail })
     callbacks.onProgress({ what: 'environment', done: 0, total: null })
     this.connecting = environment
     await environment.connect().finally(() => {
@@ -69,6 +70,12 @@ export class SetupKeeper {
     } finally {
       this.loading = null
     }
+  }
+
+  /** The environment that a config names, its tools as they were edited; not connected yet. Throws PlaygroundError('config') for a bad address. */
+  makeEnvironment({ environment, tool_edits }: Pick<RunConfig, 'environment' | 'tool_edits'>, options: OpenEnvOptions = {}): Environment {
+    if (environment.kind === 'builtin') return withToolEdits(builtinEnvironment(environment.name), tool_edits)
+    return withToolEdits(new OpenEnvEnvironment(environment.url, { pageProtocol: self.location.protocol, ...this.hub.forSpaces(), ...options }), tool_edits)
   }
 
   /** Whether this engine is still the one that is kept: one that made room for another is gone. */
@@ -171,9 +178,4 @@ export class SetupKeeper {
       throw error
     }
   }
-}
-
-function makeEnvironment({ environment }: RunConfig, options: OpenEnvOptions): Environment {
-  if (environment.kind === 'builtin') return builtinEnvironment(environment.name)
-  return new OpenEnvEnvironment(environment.url, { pageProtocol: self.location.protocol, ...options })
 }

@@ -1,0 +1,113 @@
+/** An environment whose tools a person has changed: the model sees the changed ones, the environment gets its own names. */
+
+import type { DiscoveredEnvironment } from '../core/discovered'
+import type { Environment, EnvironmentSession } from '../core/environment'
+import { applyToolEdits, calledTool, type ToolEdit } from '../core/tool-edits'
+import { checkToolCall } from '../core/tool-schema'
+import type { Tool } from '../core/tools'
+
+/** Any environment's tools in the shape that edits are made on: each under its own name. */
+export function toolsFound(host: string, tools: readonly Tool[]): DiscoveredEnvironment {
+  return {
+    host,
+    family: 'mcp',
+    entry: null,
+    title: host,
+    evidence: 'server',
+    recognised: '',
+    tools: tools.map((tool) => ({
+      id: tool.function.name,
+      original: tool,
+      tool,
+      mapping: { kind: 'mcp', tool: tool.function.name },
+    })),
+    prompts: { system: '', user: '' },
+    observation: '',
+    reward: { take: 'sum', successAt: 1 },
+    resetData: {},
+    quirks: [],
+    needs: [],
+    notes: [],
+    defaultSessions: null,
+    recording: null,
+  }
+}
+
+/** The tools of `host` with the edits, as the model sees them. Throws PlaygroundError('config') at the first edit that does not fit. */
+export function editedTools(host: string, tools: readonly Tool[], edits: readonly ToolEdit[]): Tool[] {
+  return applyToolEdits(toolsFound(host, tools), edits).tools.map(({ tool }) => tool)
+}
+
+/**
+ * The environment with `edits` applied; the environment itself when there are none. A call that does not fit the changed tools is
+ * answered here as a refused one and never reaches the environment. `connect` throws PlaygroundError('config') when the edits do not
+ * fit the tools.
+ */
+export function withToolEdits(environment: Environment, edits: readonly ToolEdit[]): Environment {
+  if (edits.length === 0) return environment
+  let made: { from: readonly Tool[]; found: DiscoveredEnvironment; tools: readonly Tool[] } | null = null
+  // An environment may make its list anew each time it is asked.
+  const edited = () => {
+    const from = environment.tools
+    if (made && made.from.length === from.length && made.from.every((tool, i) => tool === from[i])) return made
+    const found = applyToolEdits(toolsFound(environment.name, from), edits)
+    made = { from, found, tools: found.tools.map(({ tool }) => tool) }
+    return made
+  }
+  return {
+    get name() {
+      return environment.name
+    },
+    get tools() {
+      return environment.tools.length === 0 ? [] : edited().tools
+    },
+    get ownTools() {
+      return environment.ownTools ?? environment.tools
+    },
+    get maxSessions() {
+      return environment.maxSessions
+    },
+    get prompts() {
+      return environment.prompts
+    },
+    get discovered() {
+      return environment.discovered ?? null
+    },
+    get onCrowded() {
+      return environment.onCrowded
+    },
+    set onCrowded(listener) {
+      environment.onCrowded = listener
+    },
+    async connect() {
+      await environment.connect()
+      try {
+        edited()
+      } catch (error) {
+        await environment.close()
+        throw error
+      }
+    },
+    async open() {
+      return editedSession(await environment.open(), edited().found)
+    },
+    episodeReward: (rewards) => environment.episodeReward(rewards),
+    isSuccess: (reward) => environment.isSuccess(reward),
+    close: () => environment.close(),
+  }
+}
+
+function editedSession(session: EnvironmentSession, found: DiscoveredEnvironment): EnvironmentSession {
+  const tools = found.tools.map(({ tool }) => tool)
+  return {
+    reset: (options) => session.reset(options),
+    async step(call) {
+      const why = checkToolCall(call, tools)
+      const called = calledTool(found, call)
+      if (why !== null || !called) return { text: `Error: ${why ?? 'no such tool.'}`, reward: null, done: false, metadata: {}, toolError: true }
+      return session.step({ ...call, name: called.id })
+    },
+    ...(session.readState ? { readState: async () => (await session.readState?.()) ?? {} } : {}),
+    close: () => session.close(),
+  }
+}

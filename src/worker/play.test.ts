@@ -1,0 +1,238 @@
+/** An episode played by hand: it is told like the model's, disturbs nothing, and every failure is a sentence. */
+import { describe, expect, it } from 'vitest'
+import type { Environment } from '../core/environment'
+import { PlaygroundError } from '../core/errors'
+import type { TrainEvent } from '../core/events'
+import { laneEnvironment } from '../env/builtin/lane'
+import type { OpenEnvOptions } from '../env/openenv/client'
+import { withToolEdits } from '../env/tool-edits'
+import { deferred, FakeEnvironment, type FakeScript } from '../rollout/testing/fake-environment'
+import { chat } from '../train/testing/bandit'
+import { PlayDesk } from './play'
+import type { Message, PlayAction, PlayResult, PlaySetup } from './protocol'
+
+const SETUP: PlaySetup = {
+  environment: { kind: 'builtin', name: 'lane' },
+  tool_edits: [],
+  system_prompt: 'Play.',
+  user_prompt: 'Now: ',
+  enable_thinking: false,
+}
+const say = (word: string): PlayAction => ({ do: 'call', call: { name: 'say', arguments: { word } } })
+const begin = (seed = 7, setup = SETUP): PlayAction => ({ do: 'reset', setup, seed })
+
+function desk(environment: Environment, format: typeof chat | null = chat) {
+  const messages: Message[] = []
+  const made: OpenEnvOptions[] = []
+  const waiting = new Map<number, (result: PlayResult) => void>()
+  const play = new PlayDesk(
+    {
+      makeEnvironment: (setup, options) => {
+        made.push(options)
+        return withToolEdits(environment, setup.tool_edits)
+      },
+      chat: () => format,
+    },
+    (message) => {
+      messages.push(message)
+      if (message.type === 'play-result') waiting.get(message.requestId)?.(message.result)
+    },
+  )
+  let requests = 0
+  const act = (action: PlayAction) =>
+    new Promise<PlayResult>((resolve) => {
+      waiting.set(++requests, resolve)
+      play.handle({ type: 'play', requestId: requests, action })
+    })
+  const events = () => messages.flatMap((m): TrainEvent[] => (m.type === 'play-event' ? [m.event] : []))
+  const finished = () => events().flatMap((e) => (e.type === 'episode-finished' ? [e.episode] : []))
+  return { play, act, events, finished, messages, made }
+}
+
+const scripted = (script: FakeScript = {}, maxSessions = Infinity) => new FakeEnvironment({ reset: () => 'Go!', ...script }, maxSessions)
+
+describe('an episode', () => {
+  it('begins with the very prompt that the model reads', async () => {
+    const environment = scripted()
+    const result = await desk(environment).act(begin())
+    const messages = [{ role: 'system' as const, content: 'Play.' }, { role: 'user' as const, content: 'Now: ' }]
+    expect(result).toMatchObject({
+      kind: 'begun',
+      seed: 7,
+      prompt: chat.renderedPrompt(messages, environment.tools, 'Go!'),
+      hasState: false,
+      observation: { text: 'Go!', reward: null, done: false },
+    })
+    expect(environment.resets[0]).toMatchObject({ seed: 7, split: 'train' })
+  })
+
+  it('is a trajectory: prompt, the call as the model must write it, the answer, the reward; nothing of it trains', async () => {
+    const { act, events, finished } = desk(scripted({ step: (_, n) => ({ text: `said ${n}`, reward: n, done: n === 1, scene: { n } }) }))
+    await act(begin())
+    expect(await act(say('one'))).toMatchObject({ kind: 'answered', observation: { text: 'said 0', reward: 0, done: false, toolError: false } })
+    expect(await act(say('<|im_end|>'))).toMatchObject({ kind: 'answered', observation: { text: 'said 1', reward: 1, done: true } })
+    expect(events().map((e) => e.type)).toEqual([
+      'step-started', 'episode-started',
+      'tokens', 'environment-waiting', 'environment-answered', 'tokens',
+      'tokens', 'environment-waiting', 'environment-answered', 'tokens',
+      'episode-finished',
+    ])
+    const [episode] = finished()
+    expect(episode).toMatchObject({ exit: 'env_done', reward: 1, success: true, error: null })
+    expect(episode?.turns.map(({ calls, scene }) => [calls[0]?.result, calls[0]?.reward, scene])).toEqual([['said 0', 0, { n: 0 }], ['said 1', 1, { n: 1 }]])
+    const { ids = [], authors = [], mask = [], turns = [], promptLength = 0 } = episode ?? {}
+    const written = turns.map(({ start, end }) => chat.text(ids.slice(start, end)))
+    expect(written[0]).toBe('<tool_call>\n{"name": "say", "arguments": {"word": "one"}}\n</tool_call><|im_end|>')
+    // A person's text is text: it cannot end the turn.
+    expect(ids.slice(turns[1]?.start, turns[1]?.end).filter((id) => chat.endOfTurnIds.includes(id))).toHaveLength(1)
+    expect(turns.every(({ start, end }) => authors.slice(start, end).every((author) => author === 'model'))).toBe(true)
+    expect(mask.every((m) => m === 0)).toBe(true)
+    const shown = events().flatMap((e) => (e.type === 'episode-started' ? e.prompt : e.type === 'tokens' ? e.tokens : []))
+    expect(shown.map((t) => t.id)).toEqual(ids)
+    expect(shown.every((t) => t.mask === 0 && t.logprob === null)).toBe(true)
+    expect(promptLength).toBeGreaterThan(0)
+    expect(chat.text(ids.slice(turns[0]?.end, turns[0]?.resultEnd))).toContain('said 0')
+  })
+
+  it('answers what does not fit the tool as the model would be answered, without asking the environment', async () => {
+    const environment = scripted()
+    const { act } = desk(environment)
+    await act(begin())
+    const result = await act({ do: 'call', call: { name: 'say', arguments: { word: 3 } } })
+    expect(result).toMatchObject({ kind: 'answered', observation: { toolError: true, ms: null } })
+    expect(result.kind === 'answered' && result.observation.text).toContain('must be a string')
+    expect(environment.steps).toEqual([])
+    expect(await act(say('more'))).toMatchObject({ kind: 'answered', observation: { toolError: false } })
+  })
+
+  it('knows the edited tools', async () => {
+    const environment = scripted()
+    const { act } = desk(environment)
+    const result = await act(begin(7, { ...SETUP, tool_edits: [{ kind: 'rename', tool: 'say', name: 'speak' }] }))
+    expect(result.kind === 'begun' && result.prompt).toContain('"name": "speak"')
+    expect(await act({ do: 'call', call: { name: 'speak', arguments: { word: 'x' } } })).toMatchObject({ observation: { toolError: false } })
+    expect(environment.steps.map(({ call }) => call.name)).toEqual(['say'])
+  })
+
+  it('is refused without a model or an episode; a failing environment makes it unscorable', async () => {
+    expect(await desk(scripted(), null).act(begin())).toMatchObject({ kind: 'failed', error: expect.stringContaining('no model yet') as string, over: true })
+    const broken = scripted({
+      step: () => {
+        throw new PlaygroundError('environment', 'The server fell over.')
+      },
+    })
+    const { act, finished } = desk(broken)
+    expect(await act(say('x'))).toMatchObject({ kind: 'failed', error: 'No episode is being played. Press Reset.', over: true })
+    await act(begin())
+    expect(await act(say('x'))).toMatchObject({ kind: 'failed', error: 'The server fell over.', over: true })
+    expect(finished()[0]).toMatchObject({ exit: 'env_error', reward: null, error: 'The server fell over.' })
+    expect(await act(say('x'))).toMatchObject({ kind: 'failed', over: true })
+  })
+
+  it('of a built-in game is played to its end', async () => {
+    const { act, finished } = desk(laneEnvironment())
+    await act(begin(3))
+    expect(await act({ do: 'call', call: { name: 'emergency_stop', arguments: {} } })).toMatchObject({ kind: 'answered', observation: { done: true, scene: { kind: 'lane' } } })
+    expect(finished()[0]?.reward).not.toBeNull()
+  })
+})
+
+describe('sessions', () => {
+  it('one at a time, and no longer than they are played', async () => {
+    const environment = scripted()
+    const { act, finished, made } = desk(environment)
+    await act(begin())
+    await act(begin(8))
+    expect([environment.opened, environment.closed, environment.peak]).toEqual([2, 1, 1])
+    expect(finished().map((e) => e.exit)).toEqual(['stopped'])
+    expect(await act({ do: 'end' })).toEqual({ kind: 'ended' })
+    expect(environment.closed).toBe(2)
+    // A full server is not waited for long.
+    expect(made[0]?.deadlines?.capacityMs).toBeLessThan(3000)
+  })
+
+  it('End ends also what waits for the server', async () => {
+    const never = deferred()
+    const environment = scripted({ delay: (asked) => (asked === 'step' ? never.promise : Promise.resolve()) })
+    environment.close = async () => never.resolve()
+    const { act, finished } = desk(environment)
+    await act(begin())
+    const calling = act(say('x'))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await act({ do: 'end' })).toEqual({ kind: 'ended' })
+    expect(await calling).toMatchObject({ kind: 'failed', error: 'The episode was ended by hand.', over: true })
+    expect(finished().map((e) => [e.exit, e.reward])).toEqual([['stopped', null]])
+  })
+
+  it('a full server is a sentence', async () => {
+    const environment = scripted()
+    environment.open = () => Promise.reject(new PlaygroundError('environment', 'host stayed full for 1.5 s: 1/1.', 'Wait.'))
+    expect(await desk(environment).act(begin())).toEqual({ kind: 'failed', error: 'host stayed full for 1.5 s: 1/1. Wait.', over: true })
+  })
+
+  it('give way to the run where sessions are few, and only there', async () => {
+    const few = desk(scripted({}, 1))
+    await few.play.giveWay('needed')
+    await few.act(begin())
+    await few.play.giveWay('needed')
+    expect(few.messages.filter((m) => m.type === 'play-ended')).toEqual([{ type: 'play-ended', reason: 'needed' }])
+    expect(few.finished().map((e) => e.exit)).toEqual(['stopped'])
+    const many = desk(scripted())
+    await many.act(begin())
+    await many.play.giveWay('needed')
+    expect(many.finished()).toEqual([])
+    expect(await many.act(say('x'))).toMatchObject({ kind: 'answered' })
+  })
+
+  it('frames reach the page with their whole size, cut where they are huge', async () => {
+    const { act, made, messages } = desk(scripted())
+    await act(begin())
+    made[0]?.onFrame?.('received', 'ä'.repeat(200_000), 5)
+    const [frame] = messages.flatMap((m) => (m.type === 'play-frames' ? m.frames : []))
+    expect(frame).toMatchObject({ direction: 'received', bytes: 400_000, time: 5 })
+    expect(frame?.text.length).toBe(100_000)
+  })
+})
+
+describe('the state', () => {
+  it('is told where the environment has one, what may be the answer hidden until the end', async () => {
+    const environment = scripted({ step: () => ({ done: true }) })
+    const open = environment.open.bind(environment)
+    environment.open = async () => ({ ...(await open()), readState: () => Promise.resolve({ turn: 1, word: 'crane' }) })
+    Object.assign(environment, { discovered: { quirks: [{ kind: 'state-secret', fields: ['word'], text: '' }] } })
+    const { act } = desk(environment)
+    expect(await act(begin())).toMatchObject({ hasState: true })
+    expect(await act({ do: 'state' })).toMatchObject({ state: { turn: 1, word: expect.stringContaining('hidden') as string } })
+    await act(say('x'))
+    expect(await act({ do: 'state' })).toEqual({ kind: 'state', state: { turn: 1, word: 'crane' } })
+  })
+
+  it('is missed with a sentence', async () => {
+    const { act } = desk(scripted())
+    await act(begin())
+    expect(await act({ do: 'state' })).toEqual({ kind: 'failed', error: 'This environment tells no state.', over: false })
+  })
+})
+
+describe('resetting twice', () => {
+  const compare: PlayAction = { do: 'compare', setup: SETUP, seed: 5 }
+  let n = 0
+  it.each([
+    ['honoured', ({ seed }: { seed: number }) => `task ${seed}`],
+    ['ignored', () => `task ${n++}`],
+    ['constant', () => 'the one task'],
+  ])('finds seeds %s', async (verdict, reset) => {
+    const environment = scripted({ reset })
+    const result = await desk(environment).act(compare)
+    expect(result).toMatchObject({ kind: 'compared', seed: 5, verdict, stateDiffers: [] })
+    expect(environment.resets.map(({ seed }) => seed)).toEqual([5, 5, 6])
+    expect([environment.opened, environment.closed, environment.peak]).toEqual([3, 3, 1])
+  })
+
+  it('names what differs in the state although the observation does not', async () => {
+    const environment = scripted()
+    const open = environment.open.bind(environment)
+    environment.open = async () => ({ ...(await open()), readState: () => Promise.resolve({ episode_id: String(n++), word: `word${n}` }) })
+    expect(await desk(environment).act(compare)).toMatchObject({ verdict: 'constant', stateDiffers: ['word'] })
+  })
+})
