@@ -1,21 +1,29 @@
-/** Reads the address of an OpenEnv server as a person pastes it. */
+/** Reads the address of an OpenEnv server as a person pastes it, and says what was understood. */
 
+import { describeError } from '../core/errors'
+import { parseServerUrl, spaceSubdomain } from '../env/openenv/url'
 import type { Read } from './settings'
 
-/** ws, wss, http, https or a bare host:port; returns the text trimmed, or why it is refused. */
-export function readAddress(text: string): Read<string> {
-  const trimmed = text.trim()
-  if (trimmed === '') return refuse(trimmed)
-  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed)
-  if (hasScheme && !/^(wss?|https?):\/\//i.test(trimmed)) return refuse(trimmed)
-  if (!URL.canParse(hasScheme ? trimmed : `ws://${trimmed}`)) return refuse(trimmed)
-  const url = new URL(hasScheme ? trimmed : `ws://${trimmed}`)
-  // Without a scheme only host:port or a dotted host is meant; "lane" is a typing error.
-  if (!hasScheme && url.port === '' && !url.hostname.includes('.')) return refuse(trimmed)
-  return url.hostname === '' || /\s/.test(trimmed) ? refuse(trimmed) : { ok: true, value: trimmed }
+/**
+ * Space id or page, host, port, URL: the text trimmed, or why it is refused and what to paste instead. With `pageProtocol`
+ * (location.protocol) also what a browser would block from such a page is refused.
+ */
+export function readAddress(text: string, pageProtocol?: string): Read<string> {
+  try {
+    parseServerUrl(text, pageProtocol)
+    return { ok: true, value: text.trim() }
+  } catch (error) {
+    return { ok: false, why: describeError(error) }
+  }
 }
 
-function refuse(text: string): Read<string> {
-  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text
-  return { ok: false, why: `"${shown}" is not an address. Paste ws://host:port, wss://…, http(s)://… or host:port` }
+/** What an address means: "Space openenv/echo_env → wss://openenv-echo-env.hf.space/ws"; null where it means nothing. */
+export function describeAddress(text: string, pageProtocol?: string): string | null {
+  try {
+    const { ws, host, spaceId, loopback } = parseServerUrl(text, pageProtocol)
+    const what = spaceId ? `Space ${spaceId}` : spaceSubdomain(host) ? 'Space at its host' : loopback ? 'This machine' : 'Server'
+    return `${what} → ${ws}`
+  } catch {
+    return null
+  }
 }

@@ -10,8 +10,10 @@ import { S } from '../../ui/strings'
 import { useNarrow } from '../../ui/useNarrow'
 import { ModelSection, ModelSummary } from '../model/ModelSection'
 import { EnvironmentPicker } from './EnvironmentPicker'
+import { LinkedServer } from './LinkedServer'
 import { SceneView } from './SceneView'
 import { Settings } from './Settings'
+import { useConnected } from './useConnected'
 
 export function TaskPanel() {
   const narrow = useNarrow()
@@ -19,6 +21,7 @@ export function TaskPanel() {
     <Panel id="task" number={1} title={S.task.title} lead={S.task.lead}>
       {narrow ? (
         <>
+          <LinkedServer />
           <Sheet />
           <Changed />
           <CurrentScene />
@@ -130,7 +133,7 @@ function PromptsRead() {
 }
 
 function ToolList() {
-  const tools = useRun((view) => view.environment?.tools)
+  const tools = useConnected()?.tools
   return (
     <div className="tools">
       <h3>{S.task.tools}</h3>

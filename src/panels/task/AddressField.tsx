@@ -1,0 +1,69 @@
+/** The field for a server's address: takes every form, says in place what it understood, and connects by Enter or the button. */
+
+import { useId, useState } from 'react'
+import { describeAddress, readAddress } from '../../store/address'
+import { useSetup } from '../../store/hooks'
+import { S } from '../../ui/strings'
+import { StartOver } from './StartOver'
+import { useConnecting } from './useConnecting'
+
+export function AddressField() {
+  const id = useId()
+  const environment = useSetup((s) => s.config.environment)
+  const [text, setText] = useState(environment.kind === 'openenv' ? environment.url : '')
+  const [why, setWhy] = useState<string | null>(null)
+  const connecting = useConnecting()
+  const understood = describeAddress(text, location.protocol)
+  const submit = () => {
+    const read = readAddress(text, location.protocol)
+    setWhy(read.ok ? null : read.why)
+    if (read.ok) connecting.connect(read.value)
+  }
+  const below = why ? `${id}-why` : understood ? `${id}-understood` : undefined
+  return (
+    <form
+      className="address"
+      onSubmit={(e) => {
+        e.preventDefault()
+        submit()
+      }}
+    >
+      <label htmlFor={id} className="sr-only">
+        {S.task.url}
+      </label>
+      <input
+        id={id}
+        data-testid="url-input"
+        value={text}
+        placeholder={S.address.hint}
+        inputMode="url"
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        aria-invalid={why !== null}
+        aria-describedby={below}
+        onChange={(e) => {
+          setText(e.target.value)
+          setWhy(null)
+          connecting.cancel()
+        }}
+      />
+      {!why && understood && (
+        <p className="note understood" id={`${id}-understood`} data-testid="understood">
+          {understood}
+        </p>
+      )}
+      {why && (
+        <p className="why" id={`${id}-why`} role="alert">
+          {why}
+        </p>
+      )}
+      {connecting.asked === null && (
+        <button type="submit" className="button" data-testid="connect">
+          {S.address.connect}
+        </button>
+      )}
+      <StartOver connecting={connecting} />
+    </form>
+  )
+}

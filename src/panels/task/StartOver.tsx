@@ -1,0 +1,27 @@
+/** Asks before connecting ends a run; the safe answer has the focus. */
+
+import { useEffect, useRef } from 'react'
+import { useRun } from '../../store/hooks'
+import { S } from '../../ui/strings'
+import type { Connecting } from './useConnecting'
+
+export function StartOver({ connecting }: { connecting: Connecting }) {
+  const steps = useRun((view) => view.history.at(-1)?.step ?? 0)
+  const keep = useRef<HTMLButtonElement>(null)
+  const { asked, confirm, cancel } = connecting
+  useEffect(() => {
+    if (asked !== null) keep.current?.focus()
+  }, [asked])
+  if (asked === null) return null
+  return (
+    <div className="start-over" role="alert" data-testid="start-over">
+      <p>{S.address.ends(steps)}</p>
+      <button type="button" className="button" data-testid="keep-run" ref={keep} onClick={cancel}>
+        {S.address.keep}
+      </button>
+      <button type="button" className="button" data-testid="connect-anyway" onClick={confirm}>
+        {S.address.confirm}
+      </button>
+    </div>
+  )
+}
