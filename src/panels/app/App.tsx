@@ -9,6 +9,7 @@ import { S } from '../../ui/strings'
 import { Bar } from '../bar/Bar'
 import { ChatPanel } from '../chat/ChatPanel'
 import { CurvesPanel } from '../curves/CurvesPanel'
+import { PlayPanel } from '../environment/PlayPanel'
 import { GroupPanel } from '../group/GroupPanel'
 import { SelfTestBanner } from '../model/SelfTestBanner'
 import { Alerts } from '../notices/Notices'
@@ -35,6 +36,7 @@ export function App({ stores }: { stores: Stores }) {
           </div>
           <TrajectoryPanel />
           <ChatPanel />
+          <PlayPanel />
           <CurvesPanel />
         </main>
       </StoresProvider>

@@ -8,12 +8,12 @@ import { needsLoad } from '../../store/model-settings'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { useNarrow } from '../../ui/useNarrow'
+import { ToolList } from '../environment/ToolList'
 import { ModelSection, ModelSummary } from '../model/ModelSection'
 import { EnvironmentPicker } from './EnvironmentPicker'
 import { LinkedServer } from './LinkedServer'
 import { SceneView } from './SceneView'
 import { Settings } from './Settings'
-import { useConnected } from './useConnected'
 
 export function TaskPanel() {
   const narrow = useNarrow()
@@ -129,25 +129,5 @@ function PromptsRead() {
       {user && <dt>{S.task.userPrompt}</dt>}
       {user && <dd>{user}</dd>}
     </dl>
-  )
-}
-
-function ToolList() {
-  const tools = useConnected()?.tools
-  return (
-    <div className="tools">
-      <h3>{S.task.tools}</h3>
-      {!tools && <p className="note">{S.task.noTools}</p>}
-      <ul data-testid="tools">
-        {tools?.map(({ function: { name, description, parameters } }) => (
-          <li key={name}>
-            <code>
-              {name}({Object.keys(parameters.properties ?? {}).join(', ')})
-            </code>{' '}
-            <span className="note">{description}</span>
-          </li>
-        ))}
-      </ul>
-    </div>
   )
 }

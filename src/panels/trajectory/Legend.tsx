@@ -30,12 +30,13 @@ export function ColourBy() {
 
 const STOPS = 9
 
-export function HeatLegend({ scale }: { scale: Scale | null }) {
+/** `writer`: who wrote in the model's place, if not the model. */
+export function HeatLegend({ scale, writer }: { scale: Scale | null; writer?: string | undefined }) {
   return (
     <p className="heat-legend">
       {(['model', 'environment', 'template'] as const).map((author) => (
         <span key={author}>
-          <span className={`swatch run-${author}`} /> {S.authors[author]}
+          <span className={`swatch run-${author}`} /> {author === 'model' && writer ? writer : S.authors[author]}
         </span>
       ))}
       {scale && <ScaleBar scale={scale} />}

@@ -7,7 +7,15 @@ import { number } from '../../ui/format'
 import { S } from '../../ui/strings'
 import { factsOf } from './token-facts'
 
-export function TokenCard({ token, position, episode }: { token: LoggedToken | null; position: number; episode: EpisodeView }) {
+interface TokenCardProps {
+  token: LoggedToken | null
+  position: number
+  episode: EpisodeView
+  /** Who wrote in the model's place, if not the model. */
+  writer?: string | undefined
+}
+
+export function TokenCard({ token, position, episode, writer }: TokenCardProps) {
   const log = useTokens()
   if (!token) {
     return (
@@ -26,7 +34,7 @@ export function TokenCard({ token, position, episode }: { token: LoggedToken | n
         {facts.rows.map((row) => (
           <div key={row.label}>
             <dt>{row.label}</dt>
-            <dd>{row.value}</dd>
+            <dd>{writer && row.label === S.token.author && token.author === 'model' ? writer : row.value}</dd>
           </div>
         ))}
       </dl>

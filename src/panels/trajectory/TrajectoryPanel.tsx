@@ -33,7 +33,14 @@ function positionOf(target: EventTarget): number | null {
   return element ? Number(element.dataset['position']) : null
 }
 
-function Trajectory({ episode }: { episode: EpisodeView }) {
+interface TrajectoryProps {
+  episode: EpisodeView
+  /** Of an episode that the model did not play: which one it is, and who wrote in the model's place. */
+  by?: { summary: string; writer: string }
+}
+
+/** An episode with its tokens, from the stores above it. */
+export function Trajectory({ episode, by }: TrajectoryProps) {
   const { selection } = useStores()
   const tokens = useTokens().read(episode.step, episode.index)
   const step = useSelectedStep()
@@ -82,7 +89,7 @@ function Trajectory({ episode }: { episode: EpisodeView }) {
   return (
     <div className="trajectory">
       <div className="trajectory-main">
-        <Summary episode={episode} />
+        <Summary episode={episode} of={by?.summary} />
         {/* Pointer and keyboard events of all tokens are taken here: one listener instead of thousands. */}
         <div
           className="segments"
@@ -123,9 +130,9 @@ function Trajectory({ episode }: { episode: EpisodeView }) {
             ),
           )}
         </div>
-        <HeatLegend scale={scale} />
+        <HeatLegend scale={scale} writer={by?.writer} />
       </div>
-      <TokenCard token={shown === null ? null : (tokens[shown] ?? null)} position={shown ?? 0} episode={episode} />
+      <TokenCard token={shown === null ? null : (tokens[shown] ?? null)} position={shown ?? 0} episode={episode} writer={by?.writer} />
     </div>
   )
 }
@@ -141,15 +148,16 @@ function TurnReward({ episode, turn }: { episode: EpisodeView; turn: number }) {
 }
 
 /** Which episode this is and how it ended. */
-function Summary({ episode }: { episode: EpisodeView }) {
+function Summary({ episode, of }: { episode: EpisodeView; of: string | undefined }) {
   const step = useSelectedStep()
   const outcome = outcomeOf(episode)
   const group = step ? groupOf(step, episode.index) : null
   const place = group ? episode.index - group.firstIndex + 1 : episode.index + 1
   return (
     <p className="trajectory-summary">
-      Step {episode.step}
-      {step && step.groupCount > 1 && group && ` · group ${group.group + 1}`} · {S.group.episode(place).toLowerCase()} ·{' '}
+      {of ?? `Step ${episode.step}`}
+      {of === undefined && step && step.groupCount > 1 && group && ` · group ${group.group + 1}`}
+      {of === undefined && ` · ${S.group.episode(place).toLowerCase()}`} ·{' '}
       <span className={`outcome ${outcome.kind}`}>
         <span className="mark" aria-hidden="true">
           {outcome.mark}

@@ -1,0 +1,243 @@
+// @vitest-environment happy-dom
+import { act, type ReactNode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { AppendedToken, TrainEvent } from '../../core/events'
+import { createStores } from '../../store/create'
+import { StoresProvider } from '../../store/hooks'
+import { engineMessages, scriptedPort } from '../../store/testing/script'
+import type { Message, PlayObservation, PlayResult } from '../../worker/protocol'
+import { PlayPanel } from './PlayPanel'
+import { ToolList } from './ToolList'
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
+
+let unmount = () => {}
+afterEach(() => act(() => unmount()))
+
+async function open(element: ReactNode, messages: Message[] = engineMessages()) {
+  const port = scriptedPort()
+  const stores = createStores(port, '', { now: () => 0, schedule: (callback) => callback() })
+  stores.controller.start()
+  const host = document.body.appendChild(document.createElement('div'))
+  const root = createRoot(host)
+  unmount = () => {
+    root.unmount()
+    host.remove()
+  }
+  await act(async () => root.render(<StoresProvider stores={stores}>{element}</StoresProvider>))
+  const say = (...more: Message[]) => act(async () => port.say(...more))
+  const find = <T extends HTMLElement = HTMLButtonElement>(id: string) => host.querySelector<T>(`[data-testid="${id}"]`)
+  const press = (target: string | HTMLElement | null | undefined) => act(async () => (typeof target === 'string' ? find(target) : target)?.click())
+  const type = (control: HTMLElement | null, text: string) =>
+    act(async () => {
+      if (!control) throw new Error('no control')
+      // React listens to the prototype's setter.
+      Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value')?.set?.call(control, text)
+      control.dispatchEvent(new Event(control instanceof HTMLSelectElement ? 'change' : 'input', { bubbles: true }))
+    })
+  await say(...messages)
+  const asked = () => port.sent.flatMap((c) => (c.type === 'play' ? [c] : []))
+  const answer = (result: PlayResult) => say({ type: 'play-result', requestId: asked().at(-1)?.requestId ?? -1, result })
+  const edits = () => stores.setup.getState().config.tool_edits
+  const lineOf = (id: string) => find(`edit-tool-${id}`)?.parentElement?.textContent ?? ''
+  return { port, stores, host, say, find, press, type, asked, answer, edits, lineOf }
+}
+
+const tools = engineMessages().flatMap((m) => (m.type === 'environment' ? m.tools : []))
+const said = (text: string, more: Partial<PlayObservation> = {}): PlayObservation => ({
+  text, reward: null, done: false, toolError: false, ms: 12, metadata: {}, ...more,
+})
+const scene = { kind: 'lane', what: 'dog', distance: 20, speed: 30, free: 'left', lane: 'middle', outcome: null }
+const begun = (more: Partial<PlayObservation> = {}, hasState = true): PlayResult => ({
+  kind: 'begun', seed: 42, observation: said('dog <b>ahead</b>', { scene, ...more }), prompt: '<|im_start|>system', tools, hasState,
+})
+const token = (text: string, author: AppendedToken['author']): AppendedToken => ({ id: 1, text, author, logprob: null, top: null, mask: 0 })
+const event = (e: TrainEvent): Message => ({ type: 'play-event', event: e })
+const started: Message[] = [
+  event({ type: 'step-started', step: 1, episodes: 1, groups: 1 }),
+  event({ type: 'episode-started', step: 1, index: 0, group: 0, seed: 42, prompt: [token('Go', 'template')] }),
+]
+
+describe('play by hand', () => {
+  const panel = async () => {
+    const page = await open(<PlayPanel />)
+    await page.press('play-open')
+    return page
+  }
+
+  it('is one line until it is opened, and waits for an environment', async () => {
+    const page = await open(<PlayPanel />, [])
+    expect(page.find('play-seed')).toBeNull()
+    await page.press('play-open')
+    expect(page.host.textContent).toContain('There is nothing to play yet')
+  })
+
+  it('resets with the seed that was typed; a wrong one is refused in place', async () => {
+    const page = await panel()
+    const seed = page.find<HTMLInputElement>('play-seed')
+    expect(seed?.value).toBe('42')
+    await page.type(seed, '-1')
+    expect(page.host.querySelector('[role="alert"]')?.textContent).toContain('seed must be a whole number')
+    expect([page.find('play-reset')?.disabled, page.find('play-compare')?.disabled]).toEqual([true, true])
+    await page.type(seed, '7')
+    await page.press('play-reset')
+    expect(page.asked()[0]?.action).toMatchObject({ do: 'reset', seed: 7, setup: { environment: { name: 'lane' } } })
+    expect(page.find('play-status')?.textContent).toBe('Waiting for the environment to reset.')
+    expect(page.find('play-end')?.disabled).toBe(false)
+  })
+
+  it('has a form for each tool, made from its schema; Step sends what it says', async () => {
+    const page = await panel()
+    const form = page.find<HTMLFormElement>('play-tool-lane_change')
+    const button = form?.querySelector('button')
+    expect([...(form?.querySelectorAll('option') ?? [])].map((o) => o.textContent)).toEqual(['left out', 'left', 'right'])
+    expect(button?.disabled).toBe(true)
+    await page.press('play-reset')
+    await page.answer(begun())
+    expect(button?.disabled).toBe(false)
+    await page.type(form?.querySelector('select') ?? null, '"right"')
+    await page.press(button)
+    expect(page.asked().at(-1)?.action).toEqual({ do: 'call', call: { name: 'lane_change', arguments: { direction: 'right' } } })
+    await page.answer({ kind: 'answered', call: { name: 'lane_change', arguments: {} }, observation: said('passed', { reward: 1, done: true }) })
+    expect([page.find('play-reward')?.textContent, page.find('play-done')?.textContent]).toEqual(['1.00', 'yes'])
+    expect(button?.disabled).toBe(true)
+    expect(page.find('play-status')?.textContent).toContain('The episode is over')
+  })
+
+  it('shows the observation as text, the scene, the prompt, the state and why a call was refused', async () => {
+    const page = await panel()
+    await page.press('play-reset')
+    await page.answer(begun())
+    expect(page.find('observation')?.textContent).toContain('dog <b>ahead</b>')
+    expect(page.host.querySelector('b')).toBeNull()
+    expect(page.find('play-reward')?.textContent).toBe('none given')
+    expect(page.find('scene')).not.toBeNull()
+    expect(page.find('play-prompt')?.textContent).toBe('<|im_start|>system')
+    await page.press('play-ask-state')
+    await page.answer({ kind: 'state', state: { turn: 1 } })
+    expect(page.find('play-state')?.textContent).toContain('"turn": 1')
+    await page.press(page.find('play-tool-observe')?.querySelector('button'))
+    await page.answer({ kind: 'answered', call: { name: 'observe', arguments: {} }, observation: said('Error: no.', { toolError: true, ms: null }) })
+    expect(page.find('observation')?.textContent).toContain('refused: it never reached the environment')
+  })
+
+  it('draws the episode as a trajectory whose writer is the person, and leaves the run alone', async () => {
+    const page = await panel()
+    expect(page.find('play-episode')).toBeNull()
+    await page.say(...started, event({ type: 'tokens', step: 1, index: 0, tokens: [token('<tool_call>', 'model'), token('seen', 'environment')] }))
+    const tokens = [...page.host.querySelectorAll<HTMLElement>('[data-testid="token"]')].map((e) => [e.textContent, e.dataset['author'], e.dataset['mask']])
+    expect(tokens).toEqual([['<tool_call>', 'model', '0'], ['seen', 'environment', '0']])
+    const text = page.find('play-episode')?.textContent ?? ''
+    expect(text).toContain('Episode 1 by hand · seed 42')
+    expect(text).toContain('you')
+    expect(page.stores.run.getState().steps).toEqual([])
+  })
+
+  it('says what resetting twice showed', async () => {
+    const page = await panel()
+    await page.press('play-compare')
+    expect(page.asked()[0]?.action).toMatchObject({ do: 'compare', seed: 42 })
+    const compared = (verdict: 'honoured' | 'ignored' | 'constant', stateDiffers: string[] = []): PlayResult => ({
+      kind: 'compared', seed: 42, verdict, observations: ['a', 'a', 'b'], stateDiffers,
+    })
+    await page.answer(compared('honoured'))
+    expect(page.find('play-verdict')?.textContent).toContain('Seed honoured: two resets with seed 42 gave the same observation, seed 43 another.')
+    await page.press('play-compare')
+    expect(page.find('play-verdict')).toBeNull()
+    await page.answer(compared('ignored', ['word']))
+    expect(page.find('play-verdict')?.textContent).toContain('Seeds ignored here')
+    expect(page.find('play-verdict')?.textContent).toContain('The state differs in word')
+  })
+
+  it('shows failures as sentences, and no frames where there is no server', async () => {
+    const page = await panel()
+    await page.press('play-reset')
+    await page.answer({ kind: 'failed', error: 'host stayed full for 1.5 s. Wait.', over: true })
+    expect(page.find('play-status')?.textContent).toBe('host stayed full for 1.5 s. Wait.')
+    expect(page.host.textContent).toContain('No frames: this game plays inside the page.')
+    const server = await open(<PlayPanel />, engineMessages({ kind: 'openenv', url: 'ws://h/ws' }))
+    await server.press('play-open')
+    await server.say({ type: 'play-frames', frames: [{ direction: 'sent', text: '{"type":"reset"}', bytes: 16, time: 0 }, { direction: 'received', text: '{"x', bytes: 2_000_000, time: 1 }] })
+    const rows = [...server.host.querySelectorAll<HTMLElement>('.frame')].map((row) => [row.dataset['direction'], row.textContent])
+    expect(rows.map(([direction]) => direction)).toEqual(['received', 'sent'])
+    expect(rows[0]?.[1]).toContain('2.00 MB')
+    expect(rows[0]?.[1]).toContain('cut after 3 characters')
+    expect(rows[1]?.[1]).toContain('16 B')
+  })
+})
+
+describe('the tools', () => {
+  it('are renamed and described; the list shows what the model will see', async () => {
+    const page = await open(<ToolList />)
+    await page.press('edit-tool-observe')
+    await page.type(page.find('tool-name'), 'look')
+    await page.type(page.find('tool-description'), 'Look once more.')
+    expect(page.edits()).toEqual([
+      { kind: 'rename', tool: 'observe', name: 'look' },
+      { kind: 'describe', tool: 'observe', description: 'Look once more.' },
+    ])
+    expect(page.lineOf('observe')).toContain('look() Look once more. changed')
+    expect(page.find('tool-editor-observe')?.textContent).toContain('The environment calls it observe.')
+    // Back to its own name: no edit is left of it.
+    await page.type(page.find('tool-name'), 'observe')
+    expect(page.edits()).toHaveLength(1)
+    await page.press('tools-undo')
+    expect(page.edits()).toEqual([])
+  })
+
+  it('a name that cannot be is refused in place and changes nothing', async () => {
+    const page = await open(<ToolList />)
+    await page.press('edit-tool-observe')
+    for (const [name, why] of [['two words', 'cannot be named "two words"'], ['lane_change', 'another tool named lane_change']] as const) {
+      await page.type(page.find('tool-name'), name)
+      expect(page.find<HTMLInputElement>('tool-name')?.value).toBe(name)
+      expect(page.host.querySelector('[role="alert"]')?.textContent).toContain(why)
+      expect(page.edits()).toEqual([])
+    }
+  })
+
+  it('are narrowed by unticking values, and left out', async () => {
+    const page = await open(<ToolList />)
+    await page.press('edit-tool-lane_change')
+    await page.press('value-direction-left')
+    expect(page.edits()).toEqual([{ kind: 'restrict', tool: 'lane_change', parameter: 'direction', enum: ['right'] }])
+    await page.press('value-direction-right')
+    expect(page.host.querySelector('[role="alert"]')?.textContent).toContain('No value of lane_change.direction would be left')
+    await page.press('value-direction-left')
+    expect(page.edits()).toEqual([])
+    await page.press('tool-hide')
+    expect(page.edits()).toEqual([{ kind: 'hide', tool: 'lane_change' }])
+    expect(page.lineOf('lane_change')).toContain('left out')
+  })
+
+  it('numbers are narrowed by limits', async () => {
+    const [first, ...rest] = engineMessages()
+    const messages = [first as Message, ...rest].map((m): Message =>
+      m.type === 'environment'
+        ? { ...m, tools: [{ type: 'function', function: { name: 'go', description: '', parameters: { type: 'object', properties: { n: { type: 'integer', minimum: 0 } } } } }] }
+        : m,
+    )
+    const page = await open(<ToolList />, messages)
+    await page.press('edit-tool-go')
+    await page.type(page.find('maximum-n'), '5')
+    await page.type(page.find('minimum-n'), '1')
+    expect(page.edits()).toEqual([{ kind: 'restrict', tool: 'go', parameter: 'n', maximum: 5, minimum: 1 }])
+    await page.type(page.find('maximum-n'), '0')
+    expect(page.host.querySelector('[role="alert"]')?.textContent).toContain('No value of go.n lies from 1 to 0')
+    await page.type(page.find('maximum-n'), '')
+    expect(page.edits()).toEqual([{ kind: 'restrict', tool: 'go', parameter: 'n', minimum: 1 }])
+  })
+
+  it('are tested with one reset and one call, as edited', async () => {
+    const page = await open(<ToolList />)
+    await page.press('edit-tool-observe')
+    await page.type(page.find('tool-name'), 'look')
+    await page.press(page.find('test-tool-observe')?.querySelector('button'))
+    expect(page.asked()[0]?.action).toMatchObject({ do: 'reset', seed: 42, setup: { tool_edits: [{ kind: 'rename', name: 'look' }] } })
+    await page.answer(begun())
+    expect(page.asked()[1]?.action).toEqual({ do: 'call', call: { name: 'look', arguments: {} } })
+    await page.answer({ kind: 'answered', call: { name: 'look', arguments: {} }, observation: said('a dog') })
+    expect(page.find('tool-test-observe')?.textContent).toContain('a dog')
+  })
+})
