@@ -1,7 +1,7 @@
 /**
  * A model of Qwen3-0.6B's exact shape with random weights, through the real path: a local Hub's safetensors (1.5 GB, made as it is
  * read), 4-bit in a worker of Chromium, WebGPU on the software adapter. 8 slots × 768 tokens: counted GPU memory against the plan, the
- * renderer's growth while loading, one decode step of all slots, one training step of a short sequence. Takes a quarter of an hour.
+ * renderer's growth while loading, one decode step of all slots, one training step of a short sequence. Takes five to fifteen minutes.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises'
