@@ -39,6 +39,29 @@ describe('a load that fails', () => {
   })
 })
 
+describe('a load that fails after the old engine made room', () => {
+  it('loads the run before it again, with the adapter of its last step', async () => {
+    const page = open()
+    await page.configure({ max_steps: 3 })
+    await page.untilState('paused', { type: 'step' })
+    const trained = [...(page.engines[0]?.theta ?? [])]
+    expect(trained.some((x) => x !== 0)).toBe(true)
+    page.refuseWith(new PlaygroundError('model', 'The download was tampered with.', 'Load it again.'), true)
+    const { prepare } = page.keeper
+    page.keeper.prepare = async (config, callbacks) => {
+      if (config.model === other.model) await page.keeper.discardEngine()
+      return prepare(config, callbacks)
+    }
+    expect(await page.untilState('failed', { type: 'configure', config: other })).toMatchObject({ error: 'The download was tampered with.', recoverable: true })
+    expect(page.engines).toHaveLength(2)
+    expect([...(page.engines[1]?.theta ?? [])]).toEqual(trained.map(Math.fround))
+    expect(page.messages.findLast((m) => m.type === 'configured')).toEqual({ type: 'configured', config: page.prepared[0] })
+    expect(page.messages.findLast((m) => m.type === 'event' && m.event.type === 'notice')).toMatchObject({ event: { text: expect.stringContaining('adapter of step 1') as string } })
+    await page.untilState('finished', { type: 'train' })
+    expect(page.records().map(({ step }) => step)).toEqual([1, 2, 3])
+  })
+})
+
 describe('a download', () => {
   it('that is paused says how far it came, and goes on when it is configured again', async () => {
     const page = open()

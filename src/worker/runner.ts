@@ -141,7 +141,8 @@ export class Runner {
     try {
       setup = await this.prepare(config)
     } catch (error) {
-      await this.keep(before)
+      const givenUp = error instanceof PlaygroundError && error.kind === 'stopped'
+      await this.keep(before, givenUp)
       throw error
     } finally {
       this.loading = null
@@ -155,14 +156,36 @@ export class Runner {
     this.tell({ state: 'ready' })
   }
 
-  /** After a load that failed: the run before it goes on, unless its engine had to make room. */
-  private async keep(before: Run | null): Promise<void> {
+  /** After a load that failed or was given up: the run before it goes on. An engine that had to make room is loaded again after a failure. */
+  private async keep(before: Run | null, givenUp: boolean): Promise<void> {
     if (before && this.keeper.holds(before.engine)) {
       if (!this.loadPaused) this.post({ type: 'configured', config: before.config })
       return
     }
     this.run = null
     await before?.environment.close()
+    if (!before || givenUp) return
+    try {
+      await this.restore(before.config)
+    } catch {
+      // Why the load failed is what a person needs to hear.
+      return
+    }
+    this.post({ type: 'configured', config: before.config })
+    this.warn(`${before.config.model} was loaded again with the adapter of step ${this.lastGood?.step ?? 0}; its optimizer starts anew.`)
+  }
+
+  /** Loads a run anew, with the adapter of its last finished step. */
+  private async restore(config: RunConfig): Promise<void> {
+    const kept = this.lastGood
+    const setup = await this.prepare(config)
+    if (kept) {
+      // A fresh adapter of the same seed is what the run began with.
+      setup.engine.freezeReference()
+      await setup.engine.importParameters(kept.adapter)
+    }
+    this.adopt(config, setup, kept ?? undefined)
+    this.report(setup, 0)
   }
 
   private report({ engine, selfTest }: RunSetup, loadSeconds: number): void {
@@ -294,24 +317,16 @@ export class Runner {
     const { run } = this
     if (!run || !(error instanceof PlaygroundError) || (error.kind !== 'device-lost' && error.kind !== 'memory')) return this.failure(error)
     const config: RunConfig = isHubModel(run.config.model) ? run.config : { ...run.config, backend: 'wasm' }
-    const kept = this.lastGood
     try {
       await run.environment.close()
       await this.keeper.discardEngine()
-      const setup = await this.prepare(config)
-      if (kept) {
-        // A fresh adapter of the same seed is what the run began with.
-        setup.engine.freezeReference()
-        await setup.engine.importParameters(kept.adapter)
-      }
-      this.adopt(config, setup, kept ?? undefined)
-      this.report(setup, 0)
+      await this.restore(config)
     } catch {
       // The old engine is gone and there is no new one: only a new configuration helps.
       this.run = null
       return this.failure(error)
     }
-    const step = kept?.step ?? 0
+    const step = this.lastGood?.step ?? 0
     const advice = `The adapter of step ${step} is kept: press Train to go on from it${config.backend === 'wasm' ? ' on WASM' : ''}, or lower num_generations or max_completion_length and press Reset.`
     return { state: 'failed', error: error.message, advice, recoverable: true }
   }

@@ -33,6 +33,7 @@ export function open(options: BanditOptions = {}) {
   const engines: ReturnType<typeof makeEngine>[] = []
   const environments: (ReturnType<typeof bandit> & { closed: number })[] = []
   let refuse: Error | null = null
+  let once = false
   let giveUp: (() => void) | null = null
   let waits = false
   let selfTest: SelfTestReport | null = null
@@ -48,7 +49,11 @@ export function open(options: BanditOptions = {}) {
         })
         throw new PlaygroundError('stopped', 'The download was stopped.')
       }
-      if (refuse) throw refuse
+      if (refuse) {
+        const error = refuse
+        if (once) refuse = null
+        throw error
+      }
       const engine = discarded === engines.length ? makeEngine() : (engines.at(-1) as ReturnType<typeof makeEngine>)
       if (discarded === engines.length) engines.push(engine)
       const environment = Object.assign(bandit(options), { closed: 0 })
@@ -93,9 +98,10 @@ export function open(options: BanditOptions = {}) {
     prepared,
     engines,
     environments,
-    /** The next loads fail with this. */
-    refuseWith: (error: Error | null) => {
+    /** The next loads fail with this, or only the next one. */
+    refuseWith: (error: Error | null, onlyOnce = false) => {
       refuse = error
+      once = onlyOnce
     },
     discarded: () => discarded,
     /** The next loads wait until they are given up. */
