@@ -57,7 +57,7 @@ export function factsFromRefusals(missing: ErrorFrame, wrong: ErrorFrame | null)
   const types: Record<string, string> = {}
   for (const field of wrong === null ? [] : probed(required)) {
     const error = wrong?.errors.find((e) => e.loc[0] === field)
-    if (error?.type === 'extra_forbidden') continue
+    if (error?.type === 'extra_forbidden' || error?.type === 'missing') continue
     if (error === undefined) types[field] = 'string'
     else if (error.type === 'literal_error' || error.type === 'enum') choices[field] = expected(error)
     else types[field] = error.type.startsWith('int') ? 'integer' : error.type.replace(/_.*/, '')

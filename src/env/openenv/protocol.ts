@@ -109,8 +109,14 @@ function readObservation(data: Record<string, unknown>): ServerFrame {
   }
 }
 
+/** Longer frames are not read: a screenshot of 1280×720 as numbers takes 12 MB, and parsing takes many times a text's own memory. */
+export const MAX_FRAME_CHARACTERS = 16 * 2 ** 20
+
 /** Reads one text frame. Never throws: what cannot be read is 'garbage', what is not known is 'unknown'. */
 export function parseServerFrame(text: string): ServerFrame {
+  if (text.length > MAX_FRAME_CHARACTERS) {
+    return { kind: 'garbage', why: `it has ${(text.length / 2 ** 20).toFixed(1)} MiB, more than the ${MAX_FRAME_CHARACTERS / 2 ** 20} that are read` }
+  }
   const json = readJson(text)
   if (!json.ok) return { kind: 'garbage', why: json.why }
   const frame = envelope.safeParse(json.value)

@@ -131,8 +131,9 @@ export const TALK: readonly Entry[] = [
     required: 'message',
     tools: [{ tool: tool('send_message', 'Say something to the environment.', { message: text('What to say') }), fields: { message: argument('message') } }],
     observation: 'Its field text, what is new in its messages, or JSON.',
-    notes: ['Played on our own server that misbehaves on request.'],
+    notes: ['Played on our own servers; the recording is TextArena’s GuessTheNumber in a server of ours.'],
     sessions: null,
+    recording: 'environments/textarena.json',
   }),
   entry({
     id: 'reasoning_gym',
@@ -143,8 +144,12 @@ export const TALK: readonly Entry[] = [
     observation: 'The question; after the answer, its score.',
     text: answered,
     quirks: [SINGLE_STEP],
-    notes: ['The correct answer, which the server tells afterwards, is not shown to the model.'],
+    notes: [
+      'The correct answer, which the server tells afterwards, is not shown to the model.',
+      'The recording is the same library in a server of ours, not the official environment.',
+    ],
     sessions: 8,
+    recording: 'environments/reasoning-gym.json',
     hosts: ['sergiopaniego-reasoning-gym.hf.space'],
   }),
   entry({

@@ -1,0 +1,241 @@
+/** What the catalogue claims: all environments of the reference, nothing twice, nothing that was not seen, and samples that play. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { Observation } from '../../../core/environment'
+import { checkToolCall } from '../../../core/tool-schema'
+import type { JsonSchema, ToolCall } from '../../../core/tools'
+import { OpenEnvEnvironment } from '../client'
+import { parseRecording } from '../recording'
+import { noMcp, fakeServer } from '../testing/fake-socket'
+import { discoveredTool, planCall } from '../typed-tools'
+import { CATALOGUE, entryOf, findMcp, findTyped, type ActionFacts, type Entry } from './index'
+
+/** Section 4.7 of the reference: 35 environments. */
+const REPOSITORY =
+  'agent_world_model atari browsergym calendar carla chat chess coding coding_tools connect4 dipg_safety dm_control echo finqa finrl git grid_world julia jupyter kernrl maze openapp opencode openspiel reasoning_gym repl snake sophistry_bench_sprint sumo_rl tbench2 terminus textarena unity websearch wildfire'
+const PUBLIC = new URL('../../../../public/', import.meta.url)
+
+const facts = (given: Partial<ActionFacts>): ActionFacts => ({
+  required: [],
+  choices: {},
+  types: {},
+  fields: null,
+  title: '',
+  game: '',
+  stateFields: [],
+  names: '',
+  ...given,
+})
+const typed = CATALOGUE.filter((each) => each.family === 'typed' && each.unsupported === null)
+
+describe('the catalogue', () => {
+  it('holds every environment of the reference, each once', () => {
+    const ids = CATALOGUE.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(REPOSITORY.split(' ')).toHaveLength(35)
+    expect(REPOSITORY.split(' ').filter((id) => entryOf(id) === null)).toEqual([])
+    expect(entryOf('nothing')).toBeNull()
+  })
+
+  it('claims to have played only what is recorded, and every recording is shipped and used', () => {
+    for (const { id, evidence, recording } of CATALOGUE) {
+      if (evidence === 'played') expect(recording, id).not.toBeNull()
+      if (recording !== null) expect(existsSync(new URL(recording, PUBLIC)), recording).toBe(true)
+    }
+    const shipped = readdirSync(new URL('environments/', PUBLIC)).map((file) => `environments/${file}`)
+    expect(shipped.filter((file) => !CATALOGUE.some(({ recording }) => recording === file))).toEqual([])
+  })
+
+  it('says what needs a GPU or a paid service', () => {
+    const needing = (pattern: RegExp) => CATALOGUE.filter(({ needs }) => needs.some((need) => pattern.test(need))).map(({ id }) => id).sort()
+    expect(needing(/GPU/)).toEqual(['carla', 'kernrl'])
+    expect(needing(/paid/)).toEqual(['agent_world_model', 'coding_tools', 'jupyter', 'opencode', 'terminus', 'websearch'])
+  })
+
+  it('gives each typed environment named tools, none of them called step', () => {
+    for (const { id, tools } of typed) {
+      expect(tools.length, id).toBeGreaterThan(0)
+      const names = tools.map(({ tool }) => tool.function.name)
+      expect(new Set(names).size, id).toBe(names.length)
+      for (const name of names) expect(name, id).toMatch(/^(?!step$|reset$|state$|close$)[a-z_]+$/)
+    }
+    expect(CATALOGUE.filter(({ family, tools }) => family === 'mcp' && tools.length > 0)).toEqual([])
+  })
+
+  it('has every parameter of every tool described (but where a tool must equal the built-in one), and sends it', () => {
+    for (const { id, tools } of typed) {
+      for (const { tool, fields } of tools) {
+        const parameters = Object.keys(tool.function.parameters.properties ?? {})
+        const used = JSON.stringify(fields)
+        for (const parameter of parameters) {
+          if (id !== 'catch') expect(tool.function.parameters.properties?.[parameter]?.description, `${id}.${parameter}`).toBeTruthy()
+          expect(used.includes(`"from":"${parameter}"`) || used.includes(`{${parameter}`), `${id}.${parameter}`).toBe(true)
+        }
+      }
+    }
+  })
+})
+
+/** A value that a parameter allows. */
+function sample(schema: JsonSchema): unknown {
+  if (schema.enum) return schema.enum[0]
+  if (schema.type === 'array') return [sample(schema.items ?? {})]
+  return schema.type === 'integer' || schema.type === 'number' ? ((schema.minimum) ?? 1) : 'x'
+}
+
+describe('calls become actions', () => {
+  it.each(typed.map((each): [string, Entry] => [each.id, each]))('%s: every tool can be called, and its action has every required field', (_, each) => {
+    const found = { ...SHELL, tools: each.tools.map(discoveredTool) }
+    for (const { tool } of each.tools) {
+      const { name, parameters } = tool.function
+      const call: ToolCall = { name, arguments: Object.fromEntries(Object.entries(parameters.properties ?? {}).map(([key, schema]) => [key, sample(schema)])) }
+      expect(checkToolCall(call, [tool])).toBeNull()
+      const plan = planCall(found, call)
+      expect(plan.kind).toBe('send')
+      if (plan.kind === 'send') for (const field of (each.required ?? '').split(',').filter(Boolean)) expect(plan.action).toHaveProperty(field)
+    }
+  })
+
+  it.each<[string, ToolCall, Record<string, unknown>]>([
+    ['wildfire', { name: 'firebreak', arguments: { x: 1, y: 2 } }, { action: 'break', x: 1, y: 2 }],
+    ['git', { name: 'clone_repo', arguments: { repo_name: 'a' } }, { action_type: 'clone_repo', repo_name: 'a' }],
+    ['git', { name: 'execute_git_command', arguments: { command: 'log' } }, { action_type: 'execute_git_command', command: 'log' }],
+    ['openapp', { name: 'fill', arguments: { bid: '3', text: 'hi' } }, { action_type: 'fill', bid: '3', text: 'hi' }],
+    ['repl', { name: 'finish', arguments: { answer: '4' } }, { code: '', is_final: true, final_answer: '4' }],
+    ['tbench2', { name: 'evaluate', arguments: {} }, { action_type: 'evaluate' }],
+    ['finrl', { name: 'trade', arguments: { actions: [0.5, -1] } }, { actions: [0.5, -1] }],
+    ['julia', { name: 'run', arguments: { code: '1' } }, { core_code: '1' }],
+    ['dipg_safety', { name: 'respond', arguments: { response: 'a' } }, { llm_response: 'a' }],
+    ['grid_world', { name: 'move', arguments: { direction: 'UP' } }, { action: 'UP' }],
+  ])('%s: %j', (id, call, action) => {
+    const found = { ...SHELL, tools: (entryOf(id)?.tools ?? []).map(discoveredTool) }
+    expect(planCall(found, call)).toMatchObject({ kind: 'send', action })
+  })
+})
+
+const SHELL = {
+  host: 'h',
+  family: 'typed',
+  entry: null,
+  title: '',
+  evidence: 'source',
+  recognised: '',
+  prompts: { system: '', user: '' },
+  observation: '',
+  reward: { take: 'sum', successAt: 1 },
+  resetData: {},
+  quirks: [],
+  needs: [],
+  notes: [],
+  defaultSessions: null,
+  recording: null,
+} as const
+
+describe('recognising', () => {
+  it.each<[string, Partial<ActionFacts>]>([
+    ['catch', { required: ['to'] }],
+    ['openspiel-catch', { required: ['action_id'], game: 'catch' }],
+    ['openspiel', { required: ['action_id'], game: 'kuhn_poker' }],
+    ['atari', { required: ['action_id'], stateFields: ['obs_type'], game: 'pong' }],
+    ['wordle', { required: ['message'], game: 'Wordle-v0' }],
+    ['wordle', { required: ['message'], names: 'openenv-wordle.hf.space openenv/wordle' }],
+    ['sudoku', { required: ['message'], game: 'Sudoku-v0-easy' }],
+    ['textarena', { required: ['message'], game: 'TicTacToe-v0', names: 'my-wordle.hf.space' }],
+    ['echo-typed', { required: ['message'], title: 'EchoAction' }],
+    ['message', { required: ['message'] }],
+    ['grid_world', { required: ['action'], choices: { action: ['UP', 'DOWN', 'LEFT', 'RIGHT'] } }],
+    ['wildfire', { required: ['action'], choices: { action: ['break', 'water', 'wait'] } }],
+    ['maze', { required: ['action'], types: { action: 'integer' }, title: 'MazeAction' }],
+    ['snake', { required: ['action'], types: { action: 'integer' }, names: 'openenv/snake_env' }],
+    ['carla', { choices: { action_type: ['observe', 'emergency_stop'] } }],
+    ['carla', { names: 'sergiopaniego-carla-env.hf.space' }],
+    ['unity', { fields: { discrete_actions: {}, continuous_actions: {} } }],
+    ['git', { required: ['action_type'], choices: { action_type: ['list_repos', 'clone_repo', 'execute_git_command'] } }],
+    ['openapp', { required: ['action_type'], choices: { action_type: ['click', 'send_keys'] } }],
+    ['tbench2', { required: [], choices: { action_type: ['exec', 'evaluate'] } }],
+    ['kernrl', { required: ['code'], names: 'someone/kernrl' }],
+    ['repl', { required: ['code'], fields: { code: {}, final_answer: {} } }],
+    ['coding', { required: ['code'] }],
+    ['julia', { required: ['core_code'] }],
+    ['sumo_rl', { required: ['phase_id'] }],
+    ['chat', { required: ['tokens'] }],
+  ])('%s by %j', (id, given) => expect(findTyped(facts(given))?.id).toBe(id))
+
+  it.each<[string | null, string[], string]>([
+    ['echo', ['echo_message'], ''],
+    ['echo', ['echo_message', 'echo_with_length'], ''],
+    [null, ['echo_message', 'launch'], ''],
+    ['finqa', ['get_descriptions', 'get_table_info', 'sql_query', 'submit_answer'], ''],
+    ['coding_tools', ['bash', 'read', 'write', 'submit_solution'], ''],
+    ['jupyter', ['add_and_execute_code_cell', 'final_answer'], ''],
+    ['terminus', ['terminal'], ''],
+    ['opencode', ['run_rollout'], ''],
+    ['agent_world_model', ['buy', 'sell'], 'openenv/agent_world_model_env'],
+    [null, ['buy', 'sell'], ''],
+  ])('%s by its tools %j', (id, names, host) => {
+    const tools = names.map((name) => ({ type: 'function' as const, function: { name, description: '', parameters: {} } }))
+    expect(findMcp(tools, host)?.id ?? null).toBe(id)
+  })
+
+  it('an action that fits nothing is not taken for anything', () => {
+    expect(findTyped(facts({ required: ['throttle'] }))).toBeNull()
+    expect(findTyped(facts({ required: [] }))).toBeNull()
+    expect(findTyped(facts({ required: ['action_type'], choices: { action_type: ['jump'] } }))).toBeNull()
+  })
+})
+
+describe('recordings', () => {
+  const played: Record<string, { last: string; reward: number; steps: number }> = {
+    catch: { last: 'height 0, ball c, paddle c', reward: 1, steps: 7 },
+    echo: { last: 'lake', reward: 4 / 13, steps: 1 },
+    reasoning_gym: { last: 'Score: 1', reward: 1, steps: 1 },
+    message: { last: '[8]', reward: 1, steps: 4 },
+  }
+  const recorded = CATALOGUE.flatMap(({ id, recording }): [string, string][] => (recording === null ? [] : [[id, recording]]))
+
+  it.each(recorded)('%s plays again from its frames, to the reward that they hold', async (id, path) => {
+    const { entry, frames } = parseRecording(readFileSync(new URL(path, PUBLIC), 'utf8'))
+    expect(entry).toBe(id)
+    let at = 0
+    let discovering = true
+    const { WebSocket } = fakeServer({
+      onFrame: (frame, peer) => {
+        // Discovery had a session of its own, which is not recorded.
+        if (discovering) return peer.send(frame.type === 'mcp' ? mcp() : discoveryOf(id))
+        expect({ dir: 'sent', text: JSON.stringify(frame) }).toEqual({ dir: frames[at]?.dir, text: frames[at]?.text })
+        for (at++; frames[at]?.dir === 'received'; at++) peer.sendRaw(frames[at]?.text)
+      },
+    })
+    const mcp = (): unknown => (id === 'echo' ? JSON.parse(frames.find(({ dir }) => dir === 'received')?.text ?? '') : noMcp)
+    const environment = new OpenEnvEnvironment('127.0.0.1:1', { WebSocket, fetch: () => Promise.reject(new TypeError('Failed to fetch')) })
+    await environment.connect()
+    discovering = false
+    expect(environment.discovered).toMatchObject({ entry: id, recording: path })
+    const session = await environment.open()
+    const seen: Observation[] = [await session.reset({ seed: 3, episode_id: 'sample', split: 'train' })]
+    const steps = frames.flatMap(({ dir, text }) => (dir === 'sent' ? [JSON.parse(text) as { type: string; data?: Record<string, unknown> }] : [])).filter(({ type }) => type === 'step')
+    const tool = environment.tools[0]?.function.name ?? ''
+    for (const { data = {} } of steps) {
+      const args = (data['arguments'] ?? data) as Record<string, unknown>
+      seen.push(await session.step({ name: tool, arguments: args }))
+    }
+    await session.close()
+    expect(at).toBe(frames.length)
+    const { last, reward, steps: count } = played[id] as (typeof played)[string]
+    expect(seen).toHaveLength(count + 1)
+    expect(seen.at(-1)).toMatchObject({ text: last, done: true, toolError: false })
+    expect(environment.episodeReward(seen.map((each) => each.reward))).toBeCloseTo(reward)
+  })
+
+  it('a damaged one is refused in words', () => {
+    expect(() => parseRecording('{')).toThrow('not JSON')
+    expect(() => parseRecording('{"format":"openenv-recording","version":2}')).toThrow('its version is not')
+  })
+})
+
+/** The refusal by which a typed server is recognised. */
+function discoveryOf(id: string): unknown {
+  const required = entryOf(id)?.required?.split(',') ?? []
+  return { type: 'error', data: { code: 'VALIDATION_ERROR', message: '', errors: required.map((field) => ({ type: 'missing', loc: [field], msg: '' })) } }
+}
