@@ -53,7 +53,6 @@ export const ENVIRONMENT_STRINGS = {
   pressReset: 'Press Reset to begin an episode.',
   over: 'The episode is over. Press Reset to play another.',
   calls: 'Tools',
-  noArguments: 'It takes no arguments.',
   leftOut: 'left out',
   optional: 'optional',
   prompt: 'Prompt as the model reads it',

@@ -74,8 +74,7 @@ describe('an episode', () => {
     expect(events().map((e) => e.type)).toEqual([
       'step-started', 'episode-started',
       'tokens', 'environment-waiting', 'environment-answered', 'tokens',
-      'tokens', 'environment-waiting', 'environment-answered', 'tokens',
-      'episode-finished',
+      'tokens', 'environment-waiting', 'environment-answered', 'episode-finished',
     ])
     const [episode] = finished()
     expect(episode).toMatchObject({ exit: 'env_done', reward: 1, success: true, error: null })

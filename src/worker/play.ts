@@ -164,7 +164,8 @@ export class PlayDesk {
       return { kind: 'failed', error, over: true }
     }
     episode.messages.push(...outcome.results.map(({ name, content }): ChatMessage => ({ role: 'tool', name, content })))
-    if (outcome.results.length > 0) {
+    // As in a rollout: what comes with the end of an episode is read by nobody.
+    if (!outcome.done && outcome.results.length > 0) {
       const end = episode.ids.length
       appendGiven(episode, format.toolSuffix(outcome.results))
       turn.resultEnd = episode.ids.length

@@ -106,12 +106,12 @@ function Verdict() {
   if (!comparison) return null
   const { verdict, seed, observations, stateDiffers } = comparison
   return (
-    <div className={`verdict verdict-${verdict}`} data-testid="play-verdict" data-verdict={verdict}>
+    <div className={`seed-verdict seed-${verdict}`} data-testid="play-verdict" data-verdict={verdict}>
       <p>
         <strong>{E.verdicts[verdict]}</strong>: {E.verdictWhy[verdict](seed)}
       </p>
       {stateDiffers.length > 0 && <p className="note">{E.stateDiffers(stateDiffers)}</p>}
-      <ol className="verdict-texts">
+      <ol className="seed-texts">
         {observations.map((text, i) => (
           <li key={i}>
             <span className="note">{E.observations[i]}</span>

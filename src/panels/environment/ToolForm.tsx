@@ -40,7 +40,6 @@ export function ToolForm({ tool, action, hint, disabled, testId, onCall }: ToolF
           }}
         />
       ))}
-      {fields.length === 0 && <p className="note">{S.environment.noArguments}</p>}
       <button type="submit" className="button small" disabled={disabled} title={hint} aria-label={`${action}: ${tool.function.name}`}>
         {action}
       </button>
