@@ -45,6 +45,8 @@ it('a link to a Space contacts nothing before Connect, which a phone shows; a sl
   expect(await button.isVisible()).toBe(true)
   const box = await button.boundingBox()
   expect(box && box.y >= 0 && box.y + box.height <= 844 && box.x + box.width <= 390).toBe(true)
+  // A key pressed by accident connects to nothing.
+  expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true)
   expect(await text('linked-server')).toContain('Space me/sleepy_env → wss://me-sleepy-env.hf.space/ws')
   expect(hub.requests).toEqual([])
 
@@ -100,6 +102,7 @@ it('a failed connection leaves no tools of the old game in the list; a run ends 
   expect(await page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('keep-run')
   await page.keyboard.press('Enter')
   expect(await page.getByTestId('start-over').count()).toBe(0)
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('connect')
   expect([(await state()).history.length, app.paths.length]).toEqual([1, sockets])
   await press('connect')
   await press('connect-anyway')

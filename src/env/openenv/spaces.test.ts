@@ -15,7 +15,7 @@ beforeAll(async () => {
   app = await startScriptedServer()
 })
 afterEach(async () => {
-  app.paths.length = 0
+  app.paths.length = refused.length = 0
   await hub.stop()
 })
 afterAll(() => app.stop())
@@ -254,7 +254,8 @@ describe('the Hub', () => {
   it('that forgets the host but knows the Space leaves the host to the rule', async () => {
     const it = await stand({}, { WebSocket: refusing })
     hub.fault({ on: '/host', status: 404 })
-    expect((await failure(it)).message).toContain('No connection to me-my-env.hf.space')
+    await failure(it)
+    expect(refused).toEqual(['wss://me-my-env.hf.space/ws'])
   })
 
   it('is asked who stands behind a pasted host, which is woken', async () => {
@@ -279,9 +280,11 @@ describe('the Hub', () => {
   })
 })
 
+const refused: string[] = []
 class Refusing {
   onclose: ((event: never) => void) | null = null
-  constructor() {
+  constructor(url: string) {
+    refused.push(url)
     queueMicrotask(() => this.onclose?.({ code: 1006 } as never))
   }
 }
@@ -292,7 +295,16 @@ describe('a Space of another kind', () => {
     expect((await failure(await stand({ sdk: 'static' }))).message).toContain('is a static page')
   })
 
-  it('is named when it opens no socket', async () => {
-    expect((await failure(await stand({ sdk: 'gradio' }, { WebSocket: refusing }))).message).toContain('a gradio app, not an OpenEnv server')
+  it.each([
+    ['gradio', 'it is a gradio app, not an OpenEnv server'],
+    ['docker', 'it is no OpenEnv server, or one older than 0.2'],
+  ])('is named when it opens no socket: %s', async (sdk, words) => {
+    expect((await failure(await stand({ sdk }, { WebSocket: refusing }))).message).toBe(`The Space me/My_env runs, but opens no socket at /ws: ${words}.`)
+  })
+
+  it('is told to be old when it is healthy all the same', async () => {
+    const healthy: typeof fetch = (input, init) => (String(input).endsWith('/health') ? Promise.resolve(Response.json({ status: 'healthy' })) : local(input, init))
+    const { message } = await failure(await stand({}, { WebSocket: refusing, fetch: healthy }))
+    expect(message).toContain('is older than 0.2 and speaks HTTP only')
   })
 })

@@ -123,9 +123,9 @@ async function reach(info: SpaceInfo, base: Base, api: SpacesApi, options: Optio
   return sign === null ? place : { ...place, fetch: async (input, init) => options.fetch(typeof input === 'string' ? await signed(input) : input, init) }
 }
 
-function doubtOf({ id, sdk }: SpaceInfo): PlaygroundError | null {
-  if (sdk === null || sdk === 'docker') return null
-  return fail(`The Space ${id} runs, but opens no socket at /ws: it is a ${sdk} app, not an OpenEnv server.`, 'Choose a Space with an OpenEnv server, which has the sdk docker.')
+function doubtOf({ id, sdk }: SpaceInfo): PlaygroundError {
+  const what = sdk === null || sdk === 'docker' ? 'is no OpenEnv server, or one older than 0.2' : `is a ${sdk} app, not an OpenEnv server`
+  return fail(`The Space ${id} runs, but opens no socket at /ws: it ${what}.`, 'Look at its page on the Hub, or choose another Space.')
 }
 
 function withSign(url: string, signature: string): string {

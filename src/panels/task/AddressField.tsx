@@ -3,16 +3,24 @@
 import { useId, useState } from 'react'
 import { describeAddress, readAddress } from '../../store/address'
 import { useSetup } from '../../store/hooks'
+import { takeLostFocus } from '../../ui/focus'
 import { S } from '../../ui/strings'
 import { StartOver } from './StartOver'
 import { useConnecting } from './useConnecting'
 
 export function AddressField() {
   const id = useId()
-  const environment = useSetup((s) => s.config.environment)
-  const [text, setText] = useState(environment.kind === 'openenv' ? environment.url : '')
+  const chosen = useSetup(({ config: { environment } }) => (environment.kind === 'openenv' ? environment.url : ''))
+  const [shown, setShown] = useState(chosen)
+  const [text, setText] = useState(chosen)
   const [why, setWhy] = useState<string | null>(null)
   const connecting = useConnecting()
+  // A link that was opened meanwhile names another server; remounting instead would lose the focus at every Enter.
+  if (chosen !== shown) {
+    setShown(chosen)
+    setText(chosen)
+    setWhy(null)
+  }
   const understood = describeAddress(text, location.protocol)
   const submit = () => {
     const read = readAddress(text, location.protocol)
@@ -59,7 +67,7 @@ export function AddressField() {
         </p>
       )}
       {connecting.asked === null && (
-        <button type="submit" className="button" data-testid="connect">
+        <button type="submit" className="button" data-testid="connect" ref={connecting.answered ? takeLostFocus : null}>
           {S.address.connect}
         </button>
       )}

@@ -2,7 +2,6 @@
 
 import { useId, useState } from 'react'
 import { useSetup, useStores } from '../../store/hooks'
-import { writeEnvironment } from '../../store/link'
 import { Help } from '../../ui/Help'
 import { S, SETTING_HELP } from '../../ui/strings'
 import { PRESETS } from '../../worker/protocol'
@@ -40,7 +39,7 @@ export function EnvironmentPicker() {
           <option value={OWN}>{S.task.ownServer}</option>
         </select>
       </div>
-      {own ? <AddressField key={writeEnvironment(environment)} /> : <p className="note">{preset?.description}</p>}
+      {own ? <AddressField /> : <p className="note">{preset?.description}</p>}
       {environment.kind === 'openenv' && awaitsConsent && <p className="note">{S.address.consent(environment.url)}</p>}
       {environment.kind === 'openenv' && sessions !== null && <p className="note">{S.task.sessions(sessions)}</p>}
     </div>

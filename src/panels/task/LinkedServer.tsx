@@ -2,6 +2,7 @@
 
 import { describeAddress } from '../../store/address'
 import { useSetup } from '../../store/hooks'
+import { takeLostFocus } from '../../ui/focus'
 import { S } from '../../ui/strings'
 import { StartOver } from './StartOver'
 import { useConnecting } from './useConnecting'
@@ -17,7 +18,13 @@ export function LinkedServer() {
       <p className="note">{S.address.consent(url)}</p>
       <p className="note understood">{describeAddress(url, location.protocol)}</p>
       {connecting.asked === null && (
-        <button type="button" className="button primary wide" data-testid="connect-linked" onClick={() => connecting.connect(url)}>
+        <button
+          type="button"
+          className="button primary wide"
+          data-testid="connect-linked"
+          ref={connecting.answered ? takeLostFocus : null}
+          onClick={() => connecting.connect(url)}
+        >
           {S.address.connect}
         </button>
       )}

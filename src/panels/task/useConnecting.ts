@@ -7,6 +7,8 @@ import { useStores } from '../../store/hooks'
 export interface Connecting {
   /** The address whose connecting would end a run and waits for a yes; null mostly. */
   asked: string | null
+  /** The question was answered: the keyboard goes back to Connect. (Never on a page that just opened, where Connect must be pressed on purpose.) */
+  answered: boolean
   /** Connects at once if that ends no run, else asks. */
   connect(url: string): void
   confirm(): void
@@ -16,6 +18,7 @@ export interface Connecting {
 export function useConnecting(): Connecting {
   const { controller, run, setup } = useStores()
   const [asked, setAsked] = useState<string | null>(null)
+  const [answered, setAnswered] = useState(false)
   const isFreshNow = () => {
     run.flush()
     return isFresh(run.getState())
@@ -32,7 +35,14 @@ export function useConnecting(): Connecting {
   return {
     asked,
     connect: (url) => (isFreshNow() ? go(url) : setAsked(url)),
-    confirm: () => asked !== null && go(asked),
-    cancel: () => setAsked(null),
+    answered,
+    confirm() {
+      setAnswered(true)
+      if (asked !== null) go(asked)
+    },
+    cancel() {
+      setAnswered(asked !== null)
+      setAsked(null)
+    },
   }
 }
