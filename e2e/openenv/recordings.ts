@@ -87,14 +87,18 @@ try {
         super(url)
         frames = []
         this.on('open', () => (from = performance.now()))
-        this.on('message', (data: Buffer) => frames.push({ dir: 'received', ms: Math.round(performance.now() - from), text: data.toString() }))
+        this.on('message', (data: Buffer) =>
+          frames.push({ dir: 'received', ms: Math.round(performance.now() - from), text: data.toString() }),
+        )
       }
       override send(text: string) {
         frames.push({ dir: 'sent', ms: Math.round(performance.now() - from), text })
         super.send(text)
       }
     }
-    const environment = new OpenEnvEnvironment(`127.0.0.1:${servers[i]?.port}`, { WebSocket: Recorder as unknown as new (url: string) => WebSocketLike })
+    const environment = new OpenEnvEnvironment(`127.0.0.1:${servers[i]?.port}`, {
+      WebSocket: Recorder as unknown as new (url: string) => WebSocketLike,
+    })
     await environment.connect()
     if (environment.discovered?.entry !== entry) throw new Error(`${file} was taken for ${environment.discovered?.entry}`)
     const session = await environment.open()
@@ -117,7 +121,10 @@ try {
       frames,
     }
     mkdirSync(fileURLToPath(new URL('../../public/environments', import.meta.url)), { recursive: true })
-    writeFileSync(fileURLToPath(new URL(`../../public/environments/${file}.json`, import.meta.url)), `${JSON.stringify(recording, null, 1)}\n`)
+    writeFileSync(
+      fileURLToPath(new URL(`../../public/environments/${file}.json`, import.meta.url)),
+      `${JSON.stringify(recording, null, 1)}\n`,
+    )
     console.log(file, frames.length, 'frames;', said.join(' | '))
   }
 } finally {

@@ -77,6 +77,8 @@ export interface DiscoveredEnvironment {
   reward: RewardRule
   /** Sent with every reset besides seed and episode_id. */
   resetData: Readonly<Record<string, unknown>>
+  /** How long a step may take, where it is more than usual. */
+  stepSeconds?: number
   quirks: readonly Quirk[]
   /** What a server of this kind needs, e.g. 'a GPU', 'a paid service: E2B'. */
   needs: readonly string[]

@@ -26,7 +26,12 @@ const FOUND: DiscoveredEnvironment = {
   title: 'Example',
   evidence: 'server',
   recognised: '',
-  tools: [MOVE, LOOK].map((each) => ({ id: each.function.name, original: each, tool: each, mapping: { kind: 'mcp', tool: each.function.name } })),
+  tools: [MOVE, LOOK].map((each) => ({
+    id: each.function.name,
+    original: each,
+    tool: each,
+    mapping: { kind: 'mcp', tool: each.function.name },
+  })),
   prompts: { system: '', user: '' },
   observation: '',
   reward: { take: 'sum', successAt: 1 },
@@ -66,7 +71,12 @@ describe('renameTool', () => {
 
 it('describeTool describes the tool or a parameter, and knows both', () => {
   expect(describeTool(FOUND, 'move', 'Go.').tools[0]?.tool.function.description).toBe('Go.')
-  expect(parameter(describeTool(FOUND, 'move', 'How fast', 'speed'), 'speed')).toEqual({ type: 'number', minimum: 0, maximum: 10, description: 'How fast' })
+  expect(parameter(describeTool(FOUND, 'move', 'How fast', 'speed'), 'speed')).toEqual({
+    type: 'number',
+    minimum: 0,
+    maximum: 10,
+    description: 'How fast',
+  })
   expect(() => describeTool(FOUND, 'jump', 'x')).toThrow('has no tool "jump"')
   expect(() => describeTool(FOUND, 'move', 'x', 'colour')).toThrow('has no parameter "colour"')
 })
@@ -82,7 +92,10 @@ describe('restrictParameter', () => {
   it('narrows a range, never widens it, and starts from the original each time', () => {
     const edited = restrictParameter(FOUND, 'move', 'speed', { maximum: 5 })
     expect(parameter(edited, 'speed')).toMatchObject({ minimum: 0, maximum: 5 })
-    expect(parameter(restrictParameter(edited, 'move', 'speed', { minimum: 2, maximum: 99 }), 'speed')).toMatchObject({ minimum: 2, maximum: 10 })
+    expect(parameter(restrictParameter(edited, 'move', 'speed', { minimum: 2, maximum: 99 }), 'speed')).toMatchObject({
+      minimum: 2,
+      maximum: 10,
+    })
     expect(parameter(restrictParameter(FOUND, 'move', 'gear', { minimum: 1 }), 'gear')).toMatchObject({ minimum: 1 })
   })
 

@@ -77,9 +77,13 @@ export function restrictParameter(found: DiscoveredEnvironment, id: string, para
   if (to.enum !== undefined) {
     if (to.enum.length === 0) throw refuse(`No value of ${where} would be left.`, 'Allow at least one.')
     for (const value of to.enum) {
-      const alone = { type: 'function', function: { name: id, description: '', parameters: { properties: { [parameter]: before } } } } as const
+      const alone = {
+        type: 'function',
+        function: { name: id, description: '', parameters: { properties: { [parameter]: before } } },
+      } as const
       const wrong = checkToolCall({ name: id, arguments: { [parameter]: value } }, [alone])
-      if (wrong !== null) throw refuse(`${JSON.stringify(value)} is no value of ${where}. ${wrong}`, 'Take only values that the environment accepts.')
+      if (wrong !== null)
+        throw refuse(`${JSON.stringify(value)} is no value of ${where}. ${wrong}`, 'Take only values that the environment accepts.')
     }
   }
   const { minimum, maximum } = to

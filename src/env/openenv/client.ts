@@ -151,7 +151,8 @@ export class OpenEnvEnvironment implements Environment {
     const { found } = this
     if (found === null) throw new PlaygroundError('environment', `${this.name} is not connected yet.`, 'Connect first.')
     const { socket } = await this.acquire().catch((error: unknown) => this.findAgain(error))
-    const { resetMs, stepMs } = this.deadlines
+    const { resetMs } = this.deadlines
+    const stepMs = this.options.deadlines?.stepMs ?? Math.max(this.deadlines.stepMs, (found.stepSeconds ?? 0) * 1000)
     return new OpenEnvSession(socket, { host: this.address.host, found, resetMs, stepMs, onClosed: () => this.release(socket) })
   }
 

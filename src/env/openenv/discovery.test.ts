@@ -77,8 +77,16 @@ describe('typed servers', () => {
   it.each<[string, string, Server]>([
     ['catch', 'move', { missing: missing('to'), wrong: wrong('to', 'literal_error', "'left', 'stay' or 'right'") }],
     ['a server whose validator dies of the probe', 'move', { missing: missing('to'), wrong: 'dies' }],
-    ['OpenSpiel catch', 'move stay', { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: { game_name: 'catch' } }],
-    ['typed echo', 'echo', { missing: missing('message'), schema: { title: 'EchoAction', required: ['message'], properties: { message: { type: 'string' } } } }],
+    [
+      'OpenSpiel catch',
+      'move stay',
+      { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: { game_name: 'catch' } },
+    ],
+    [
+      'typed echo',
+      'echo',
+      { missing: missing('message'), schema: { title: 'EchoAction', required: ['message'], properties: { message: { type: 'string' } } } },
+    ],
     ['TextArena', 'send_message', { missing: missing('message') }],
     [
       'a server older than MCP',
@@ -102,7 +110,10 @@ describe('typed servers', () => {
     [
       'CARLA, whose action has no required field',
       'observe emergency_stop lane_change',
-      { missing: errorFrame('VALIDATION_ERROR', '', { errors: [extra('__probe__')] }), wrong: wrong('action_type', 'literal_error', "'control', 'emergency_stop' or 'observe'") },
+      {
+        missing: errorFrame('VALIDATION_ERROR', '', { errors: [extra('__probe__')] }),
+        wrong: wrong('action_type', 'literal_error', "'control', 'emergency_stop' or 'observe'"),
+      },
     ],
     ['an unknown action, by its refusals', 'act', { missing: missing('throttle', 'steer'), wrong: wrong('steer', 'float_parsing') }],
     ['other choices called to', 'set_to', { missing: missing('to'), wrong: wrong('to', 'enum', "'north' or 'south'") }],
@@ -111,10 +122,21 @@ describe('typed servers', () => {
       'turn_left jump',
       {
         missing: missing('action_type'),
-        schema: { title: 'RobotAction', required: ['action_type'], properties: { action_type: { type: 'string', enum: ['turnLeft', 'jump'] }, height: { type: 'integer' }, metadata: {} } },
+        schema: {
+          title: 'RobotAction',
+          required: ['action_type'],
+          properties: { action_type: { type: 'string', enum: ['turnLeft', 'jump'] }, height: { type: 'integer' }, metadata: {} },
+        },
       },
     ],
-    ['an unknown action with a title', 'paint_wall', { missing: missing('colour'), schema: { title: 'PaintWallAction', required: ['colour'], properties: { colour: { type: 'string' } } } }],
+    [
+      'an unknown action with a title',
+      'paint_wall',
+      {
+        missing: missing('colour'),
+        schema: { title: 'PaintWallAction', required: ['colour'], properties: { colour: { type: 'string' } } },
+      },
+    ],
   ])('%s → %s', async (_, tools, server) => {
     const { environment } = await connect(server)
     expect(names(environment).join(' ')).toBe(tools)
@@ -136,8 +158,15 @@ describe('typed servers', () => {
       gear: { $ref: '#/$defs/Gear' },
       metadata: { type: 'object' },
     }
-    const schema = { title: 'DriveAction', required: ['gear'], properties: fields, $defs: { Gear: { enum: ['low', 'high'], type: 'string', title: 'Gear' } } }
-    const { environment, peers } = await connect({ missing: missing('gear'), schema }, (frame, peer) => peer.send(observation({ text: frame.type }, 0)))
+    const schema = {
+      title: 'DriveAction',
+      required: ['gear'],
+      properties: fields,
+      $defs: { Gear: { enum: ['low', 'high'], type: 'string', title: 'Gear' } },
+    }
+    const { environment, peers } = await connect({ missing: missing('gear'), schema }, (frame, peer) =>
+      peer.send(observation({ text: frame.type }, 0)),
+    )
     expect(environment.tools[0]?.function).toEqual({
       name: 'drive',
       description: 'Takes the action DriveAction.',
@@ -147,7 +176,11 @@ describe('typed servers', () => {
         required: ['gear'],
       },
     })
-    expect(environment.discovered).toMatchObject({ entry: null, evidence: 'server', recognised: expect.stringContaining('its schema') as string })
+    expect(environment.discovered).toMatchObject({
+      entry: null,
+      evidence: 'server',
+      recognised: expect.stringContaining('its schema') as string,
+    })
     const session = await environment.open()
     await session.reset({ seed: 1, episode_id: 'e', split: 'train' })
     expect((await session.step({ name: 'drive', arguments: { gear: 'low', speed: 12 } })).text).toMatch(/speed.*from 0 to 9/)
@@ -157,7 +190,11 @@ describe('typed servers', () => {
   })
 
   it.each<[string, Server, string]>([
-    ['fields of which nothing is known', { missing: missing('throttle', 'steer'), wrong: 'dies' }, 'fields steer, throttle, which this page does not know'],
+    [
+      'fields of which nothing is known',
+      { missing: missing('throttle', 'steer'), wrong: 'dies' },
+      'fields steer, throttle, which this page does not know',
+    ],
     ['no required field', { missing: errorFrame('VALIDATION_ERROR', '', { errors: [] }), wrong: 'dies' }, 'without required fields'],
     ['token ids', { missing: missing('tokens') }, 'token ids of the server’s own tokenizer'],
     ['a server that ran the probe', { missing: observation({}, 1) }, 'did not say which action it takes'],

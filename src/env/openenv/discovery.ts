@@ -81,7 +81,15 @@ export function factsFromSchema(action: unknown): ActionFacts | null {
   }
   const game = fields['game_name']?.default
   const title = typeof action['title'] === 'string' ? action['title'] : ''
-  return { ...NOTHING, required: [...(plain.required ?? [])].sort(), choices, types, fields, title, game: typeof game === 'string' ? game : '' }
+  return {
+    ...NOTHING,
+    required: [...(plain.required ?? [])].sort(),
+    choices,
+    types,
+    fields,
+    title,
+    game: typeof game === 'string' ? game : '',
+  }
 }
 
 /** A route's JSON, or null: in a browser the request mostly fails, which says nothing about the server. */
@@ -150,7 +158,11 @@ export async function discover(hello: Reply, socket: SessionSocket, options: Dis
     const recognised = entry ? `It offers the tools of ${entry.title}.` : 'It offers tools that the catalogue does not know.'
     return describe(options, about, entry, { family: 'mcp', recognised, tools: tools.map(mcpTool) })
   }
-  const [first, schema, about] = await Promise.all([probe(socket, host, deadlineMs), fetchJson(`${http}/schema`, options.fetch, deadlineMs), metadata])
+  const [first, schema, about] = await Promise.all([
+    probe(socket, host, deadlineMs),
+    fetchJson(`${http}/schema`, options.fetch, deadlineMs),
+    metadata,
+  ])
   const told = factsFromSchema(schema?.['action'])
   const required = first.required.length > 0 ? first.required : (told?.required ?? [])
   const state = AMBIGUOUS.includes(required.join()) ? await askState(socket, deadlineMs) : { game: '', stateFields: [] }
@@ -167,7 +179,8 @@ export async function discover(hello: Reply, socket: SessionSocket, options: Dis
   const entry = findTyped(facts)
   const how = told === null ? 'its refusals of our questions' : 'its schema'
   if (entry !== null) {
-    if (entry.unsupported !== null) throw new PlaygroundError('environment', `${host} is ${entry.title}. ${entry.unsupported}`, 'Choose another environment.')
+    if (entry.unsupported !== null)
+      throw new PlaygroundError('environment', `${host} is ${entry.title}. ${entry.unsupported}`, 'Choose another environment.')
     const recognised = `Its action fits ${entry.title}, as ${how} and its names tell.`
     return describe(options, about, entry, { family: 'typed', recognised, tools: entry.tools.map(discoveredTool) })
   }
@@ -201,6 +214,7 @@ function describe(
     observation: entry?.observation ?? 'Its field text, a tool’s result, or its fields as JSON with boards as lines.',
     reward: entry?.reward ?? { take: 'sum', successAt: 1 },
     resetData: entry?.resetData ?? {},
+    ...(entry?.stepSeconds !== undefined && { stepSeconds: entry.stepSeconds }),
     quirks: entry?.quirks ?? [],
     needs: entry?.needs ?? [],
     notes: [...(entry?.notes ?? []), ...told],

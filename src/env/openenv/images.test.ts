@@ -96,19 +96,31 @@ describe('base64 files', () => {
     const jpeg = [0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xc0, 0, 11, 8, 0, 20, 0, 30, 1, 1, 0x11, 0, ...Array<number>(60).fill(0)]
     const gif = [...Buffer.from('GIF89a'), 30, 0, 20, 0, ...Array<number>(60).fill(0)]
     const webp = [...Buffer.from('RIFF0000WEBPVP8X'), 10, 0, 0, 0, 0, 0, 0, 0, 29, 0, 0, 19, 0, 0, ...Array<number>(40).fill(0)]
-    for (const [mime, bytes] of [['image/jpeg', jpeg], ['image/gif', gif], ['image/webp', webp]] as const) {
+    for (const [mime, bytes] of [
+      ['image/jpeg', jpeg],
+      ['image/gif', gif],
+      ['image/webp', webp],
+    ] as const) {
       expect(only({ camera_image: Buffer.from(bytes).toString('base64') }).image).toMatchObject({ mime, width: 30, height: 20 })
     }
   })
 
   it('MCP’s image content is found by its type', () => {
-    const { image, value } = only({ content: [{ type: 'image', data: DOT, mimeType: 'image/png' }, { type: 'text', text: 'a' }] })
+    const { image, value } = only({
+      content: [
+        { type: 'image', data: DOT, mimeType: 'image/png' },
+        { type: 'text', text: 'a' },
+      ],
+    })
     expect(value).toMatchObject({ content: [{ data: '[image 1×1, not shown to a text-only model]' }, { text: 'a' }] })
     expect(image.width).toBe(1)
   })
 
   it('what is damaged or too large is said, and nothing is kept', () => {
-    expect(takeImages({ image: `iVBORw0KGgo${'A'.repeat(80)}!` })).toEqual({ value: { image: '[image that could not be read]' }, images: [] })
+    expect(takeImages({ image: `iVBORw0KGgo${'A'.repeat(80)}!` })).toEqual({
+      value: { image: '[image that could not be read]' },
+      images: [],
+    })
     const huge = Buffer.concat([Buffer.from(DOT, 'base64').subarray(0, 40), Buffer.alloc(1_500_000)]).toString('base64')
     expect(takeImages({ image: huge })).toEqual({ value: { image: '[image 1×1 of 1.5 MB, too large to keep]' }, images: [] })
   })

@@ -189,7 +189,9 @@ function flat(value: readonly unknown[], name: string, siblings: Fields | null):
 }
 
 /** Pictures as plain JSON, for a scene: base64 without the head of a data URL. */
-export function imagesAsJson(images: readonly EnvironmentImage[]): { name: string; width: number; height: number; mime: string; data: string }[] {
+export function imagesAsJson(
+  images: readonly EnvironmentImage[],
+): { name: string; width: number; height: number; mime: string; data: string }[] {
   return images.map(({ name, width, height, mime, bytes }) => {
     let text = ''
     for (let i = 0; i < bytes.length; i += 32_768) text += String.fromCharCode(...bytes.subarray(i, i + 32_768))

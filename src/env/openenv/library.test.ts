@@ -25,7 +25,13 @@ function exchanges(file: string): Exchange[] {
   return lines.flatMap(({ dir, text = '' }, i) => {
     if (dir !== 'recv') return []
     const before = lines[i - 1]
-    return [{ sent: before?.dir === 'send' ? (before.text ?? '') : null, frame: parseServerFrame(text), raw: JSON.parse(text) as Exchange['raw'] }]
+    return [
+      {
+        sent: before?.dir === 'send' ? (before.text ?? '') : null,
+        frame: parseServerFrame(text),
+        raw: JSON.parse(text) as Exchange['raw'],
+      },
+    ]
   })
 }
 
@@ -55,7 +61,9 @@ describe('June and July', () => {
         const { frame: plain, images } = withoutPictures(frame)
         // Resets draw a number at random.
         const text = observationText(plain).text.replace(/ready \d+/g, 'ready N')
-        return [{ text, reward: frame.reward, done: frame.done, images: images.map(({ width, height, mime }) => `${mime} ${width}×${height}`) }]
+        return [
+          { text, reward: frame.reward, done: frame.done, images: images.map(({ width, height, mime }) => `${mime} ${width}×${height}`) },
+        ]
       })
     const june = texts('june')
     expect(texts('july')).toEqual(june)
@@ -73,7 +81,11 @@ describe('discovery', () => {
     expect(tools?.[0]?.function).toEqual({
       name: 'echo',
       description: 'Send the message back.',
-      parameters: { type: 'object', properties: { message: { type: 'string' }, times: { type: 'integer', default: 1 } }, required: ['message'] },
+      parameters: {
+        type: 'object',
+        properties: { message: { type: 'string' }, times: { type: 'integer', default: 1 } },
+        required: ['message'],
+      },
     })
   })
 

@@ -11,7 +11,8 @@ const frame = (observation: Record<string, unknown>, metadata: Record<string, un
   reward: null,
   done: false,
 })
-const text = (observation: Record<string, unknown>, metadata = {}) => observationText(withoutPictures(frame(observation, metadata)).frame).text
+const text = (observation: Record<string, unknown>, metadata = {}) =>
+  observationText(withoutPictures(frame(observation, metadata)).frame).text
 
 describe('observationText', () => {
   it('prefers text', () => expect(text({ text: 'height 6', other: 1 })).toBe('height 6'))
@@ -36,10 +37,44 @@ describe('observationText', () => {
   })
 
   it('writes boards as lines, whether they come in rows or flat', () => {
-    expect(text({ board: [[0, 1], [-1, 0]], turn: 3 })).toBe('{"turn":3}\nboard:\n 0  1\n-1  0')
+    expect(
+      text({
+        board: [
+          [0, 1],
+          [-1, 0],
+        ],
+        turn: 3,
+      }),
+    ).toBe('{"turn":3}\nboard:\n 0  1\n-1  0')
     expect(text({ grid: [1, 2, 3, 4, 5, 6], width: 3, height: 2 })).toBe('{"width":3,"height":2}\ngrid:\n1 2 3\n4 5 6')
-    expect(text({ values: [[0, 1], [1, 0]] })).toBe('{"values":[[0,1],[1,0]]}')
-    expect(observationScene(frame({ board: [['x', '.'], ['.', 'o']] }))).toMatchObject({ boards: [{ name: 'board', cells: [['x', '.'], ['.', 'o']] }] })
+    expect(
+      text({
+        values: [
+          [0, 1],
+          [1, 0],
+        ],
+      }),
+    ).toBe('{"values":[[0,1],[1,0]]}')
+    expect(
+      observationScene(
+        frame({
+          board: [
+            ['x', '.'],
+            ['.', 'o'],
+          ],
+        }),
+      ),
+    ).toMatchObject({
+      boards: [
+        {
+          name: 'board',
+          cells: [
+            ['x', '.'],
+            ['.', 'o'],
+          ],
+        },
+      ],
+    })
   })
 
   it('survives a nest that would exhaust the stack', () => {

@@ -20,7 +20,8 @@ function asText(value: unknown): string {
 /** Text of MCP content parts, pictures as a word. */
 function contentText(content: readonly unknown[]): string {
   const parts = content.filter(isFields)
-  const other = (part: Fields) => (typeof part['data'] === 'string' && part['data'].startsWith('[') ? part['data'] : `[${asText(part['type']) || 'content'}]`)
+  const other = (part: Fields) =>
+    typeof part['data'] === 'string' && part['data'].startsWith('[') ? part['data'] : `[${asText(part['type']) || 'content'}]`
   return parts.map((part) => (typeof part['text'] === 'string' ? part['text'] : other(part))).join('\n')
 }
 

@@ -23,7 +23,10 @@ interface Server {
 async function play(server: Server, calls: ToolCall[], seed = 1) {
   const actions: Record<string, unknown>[] = []
   const resets: unknown[] = []
-  const listing = { type: 'mcp', data: { result: { tools: (server.tools ?? []).map((name) => ({ name, inputSchema: { type: 'object', properties: {} } })) } } }
+  const listing = {
+    type: 'mcp',
+    data: { result: { tools: (server.tools ?? []).map((name) => ({ name, inputSchema: { type: 'object', properties: {} } })) } },
+  }
   const { WebSocket } = fakeServer({
     onFrame: (frame: Frame, peer) => {
       if (frame.type === 'mcp') peer.send(server.tools ? listing : noMcp)
@@ -39,7 +42,10 @@ async function play(server: Server, calls: ToolCall[], seed = 1) {
       }
     },
   })
-  const environment = new OpenEnvEnvironment(server.host ?? 'example.org', { WebSocket, fetch: () => Promise.reject(new TypeError('Failed to fetch')) })
+  const environment = new OpenEnvEnvironment(server.host ?? 'example.org', {
+    WebSocket,
+    fetch: () => Promise.reject(new TypeError('Failed to fetch')),
+  })
   await environment.connect()
   const session = await environment.open()
   const seen = [await session.reset({ seed, episode_id: 'e', split: 'train' })]
@@ -56,8 +62,17 @@ const call = (name: string, args: Record<string, unknown> = {}): ToolCall => ({ 
 
 describe('Wordle', () => {
   const said = (content: string, reward: number | null = null, done = false) =>
-    observation({ prompt: 'Wordle', messages: [{ sender_id: 0, content, category: 'PROMPT' }], current_player_id: 0, legal_players: [0], info: {} }, reward, done)
-  const server = (step: Server['step']): Server => ({ missing: missing('message'), state: { env_id: 'Wordle-v0', raw_state: { word: 'crane' } }, reset: said('Guess.'), step })
+    observation(
+      { prompt: 'Wordle', messages: [{ sender_id: 0, content, category: 'PROMPT' }], current_player_id: 0, legal_players: [0], info: {} },
+      reward,
+      done,
+    )
+  const server = (step: Server['step']): Server => ({
+    missing: missing('message'),
+    state: { env_id: 'Wordle-v0', raw_state: { word: 'crane' } },
+    reset: said('Guess.'),
+    step,
+  })
 
   it('shows what is new, puts brackets where there are none, and counts the last reward', async () => {
     const { texts, actions, reward, environment } = await play(
@@ -82,16 +97,28 @@ describe('Wordle', () => {
 it('Sudoku takes three numbers and sends one message; what is off the board is refused here', async () => {
   const board = observation({ prompt: 'Sudoku', messages: [{ content: 'R1 . . .' }] })
   const server: Server = { missing: missing('message'), state: { env_id: 'Sudoku-v0' }, reset: board, step: () => board }
-  const { actions, texts } = await play(server, [call('place', { row: 1, col: 2, number: 10 }), call('place', { row: 1, col: 2, number: 9 })])
+  const { actions, texts } = await play(server, [
+    call('place', { row: 1, col: 2, number: 10 }),
+    call('place', { row: 1, col: 2, number: 9 }),
+  ])
   expect(texts[1]).toMatch(/^Error: .*"number".*from 1 to 9/)
   expect(actions).toEqual([{ message: '[1 2 9]' }])
 })
 
 describe('CARLA', () => {
   const extra = { type: 'extra_forbidden', loc: ['__probe__'], msg: '' }
-  const literal = { type: 'literal_error', loc: ['action_type'], msg: '', ctx: { expected: "'control', 'emergency_stop', 'lane_change' or 'observe'" } }
+  const literal = {
+    type: 'literal_error',
+    loc: ['action_type'],
+    msg: '',
+    ctx: { expected: "'control', 'emergency_stop', 'lane_change' or 'observe'" },
+  }
   const scene = (rubric: unknown, done = false, more: Record<string, unknown> = {}) =>
-    observation({ speed_kmh: 40, nearby_actors: [{ type: 'pedestrian', distance: 12.3 }], collision_detected: false, rubric_reward: rubric, ...more }, 99, done)
+    observation(
+      { speed_kmh: 40, nearby_actors: [{ type: 'pedestrian', distance: 12.3 }], collision_detected: false, rubric_reward: rubric, ...more },
+      99,
+      done,
+    )
   const server = (step: Server['step']): Server => ({
     missing: errorFrame('VALIDATION_ERROR', '', { errors: [extra] }),
     wrong: errorFrame('VALIDATION_ERROR', '', { errors: [literal, extra] }),
@@ -100,17 +127,24 @@ describe('CARLA', () => {
   })
 
   it('asks for the scenario, lets ten ticks pass after an action, and rewards by rubric_reward', async () => {
-    const { actions, resets, texts, seen, reward } = await play(server((_, n) => scene(n === 10 ? 1 : 0)), [call('lane_change', { direction: 'left' })])
+    const { actions, resets, texts, seen, reward, environment } = await play(
+      server((_, n) => scene(n === 10 ? 1 : 0)),
+      [call('lane_change', { direction: 'left' })],
+    )
     expect(resets).toEqual([{ scenario_name: 'trolley_micro_escape_exists', seed: 1, episode_id: 'e' }])
     expect(texts[0]).toBe('Speed: 40.0 km/h.\n- pedestrian at 12.3m')
     expect(actions[0]).toEqual({ action_type: 'lane_change', lane_direction: 'left' })
     expect(actions.slice(1)).toEqual(Array(10).fill({ action_type: 'observe' }))
     expect(seen.map((each) => each.reward)).toEqual([null, 1])
     expect(reward).toBe(1)
+    expect(environment.discovered).toMatchObject({ entry: 'carla', stepSeconds: 120, needs: ['a GPU (CARLA on Unreal Engine 5)'] })
   })
 
   it('stops ticking when it is done, and a missing rubric is no reward rather than 0 or the raw one', async () => {
-    const { actions, seen } = await play(server((_, n) => scene(undefined, n === 3, { collision_detected: true, collided_with: 'wall' })), [call('observe')])
+    const { actions, seen } = await play(
+      server((_, n) => scene(undefined, n === 3, { collision_detected: true, collided_with: 'wall' })),
+      [call('observe')],
+    )
     expect(actions).toHaveLength(4)
     expect(seen[1]).toMatchObject({ done: true, reward: null })
     expect(seen[1]?.text).toContain('COLLISION detected with wall!')
@@ -118,18 +152,31 @@ describe('CARLA', () => {
 
   it('a tick that the server refuses is an error, not an answer', async () => {
     const refuse = errorFrame('VALIDATION_ERROR', 'no', { errors: [] })
-    await expect(play(server((_, n) => (n === 0 ? scene(0) : refuse)), [call('observe')])).rejects.toThrow('VALIDATION_ERROR')
+    await expect(
+      play(
+        server((_, n) => (n === 0 ? scene(0) : refuse)),
+        [call('observe')],
+      ),
+    ).rejects.toThrow('VALIDATION_ERROR')
   })
 })
 
 describe('Connect Four', () => {
   const board = (legal: unknown, reward: number | null = 0, done = false) =>
-    observation({ board: Array.from({ length: 6 }, (_, i) => (i === 5 ? [1, -1, 0, 0, 0, 0, 0] : Array<number>(7).fill(0))), legal_actions: legal }, reward, done)
+    observation(
+      { board: Array.from({ length: 6 }, (_, i) => (i === 5 ? [1, -1, 0, 0, 0, 0, 0] : Array<number>(7).fill(0))), legal_actions: legal },
+      reward,
+      done,
+    )
   const server = (step: Server['step']): Server => ({ missing: missing('column'), reset: board([0, 1, 2, 3, 4, 5, 6]), step })
 
   it('is drawn, and the opponent’s move is legal and fixed by the seed', async () => {
     const replies = async (seed: number) => {
-      const { actions, texts } = await play(server(() => board([2, 4])), [call('drop', { column: 3 }), call('drop', { column: 3 })], seed)
+      const { actions, texts } = await play(
+        server(() => board([2, 4])),
+        [call('drop', { column: 3 }), call('drop', { column: 3 })],
+        seed,
+      )
       expect(texts[0]).toContain('X O . . . . .\nOpen columns: 0, 1')
       expect(actions.filter((_, i) => i % 2 === 0)).toEqual([{ column: 3 }, { column: 3 }])
       return actions.filter((_, i) => i % 2 === 1).map((action) => action['column'])
@@ -142,15 +189,26 @@ describe('Connect Four', () => {
   })
 
   it('what the opponent wins the model loses; what the model wins needs no reply', async () => {
-    const lost = await play(server((_, n) => board([1], n === 1 ? 1 : 0, n === 1)), [call('drop', { column: 3 })])
+    const lost = await play(
+      server((_, n) => board([1], n === 1 ? 1 : 0, n === 1)),
+      [call('drop', { column: 3 })],
+    )
     expect(lost.seen[1]).toMatchObject({ reward: -1, done: true })
-    const won = await play(server(() => board([1], 1, true)), [call('drop', { column: 3 })])
+    const won = await play(
+      server(() => board([1], 1, true)),
+      [call('drop', { column: 3 })],
+    )
     expect(won.actions).toHaveLength(1)
     expect(won.seen[1]).toMatchObject({ reward: 1, done: true })
   })
 
   it('a board without legal moves cannot be read: that is no 0', async () => {
-    await expect(play(server(() => board(null)), [call('drop', { column: 3 })])).rejects.toBeInstanceOf(UnreadableReplyError)
+    await expect(
+      play(
+        server(() => board(null)),
+        [call('drop', { column: 3 })],
+      ),
+    ).rejects.toBeInstanceOf(UnreadableReplyError)
   })
 })
 
@@ -170,15 +228,23 @@ it('FinQA’s question is read from the state of an old server, its answer is no
 describe('BrowserGym', () => {
   const shot = Array.from({ length: 20 }, () => Array.from({ length: 30 }, () => [255, 0, 0]))
   const page = (more: Record<string, unknown> = {}, reward = 0, done = false) =>
-    observation({ goal: 'Click.', axtree_txt: "[13] button 'OK'", screenshot: shot, error: '', last_action_error: false, ...more }, reward, done)
+    observation(
+      { goal: 'Click.', axtree_txt: "[13] button 'OK'", screenshot: shot, error: '', last_action_error: false, ...more },
+      reward,
+      done,
+    )
   const server: Server = {
     missing: missing('action_str'),
     reset: page(),
-    step: (_, n) => (n === 0 ? page({ error: 'no such element', last_action_error: true }) : page({ axtree_txt: 'x'.repeat(3000) }, 1, true)),
+    step: (_, n) =>
+      n === 0 ? page({ error: 'no such element', last_action_error: true }) : page({ axtree_txt: 'x'.repeat(3000) }, 1, true),
   }
 
   it('has TRL’s tools, quotes what the model writes, and shows tree and errors', async () => {
-    const { texts, actions, seen, environment } = await play(server, [call('fill', { bid: '13', text: "it's\n\\n" }), call('click', { bid: '13' })])
+    const { texts, actions, seen, environment } = await play(server, [
+      call('fill', { bid: '13', text: "it's\n\\n" }),
+      call('click', { bid: '13' }),
+    ])
     expect(environment.tools.map((tool) => tool.function.name)).toEqual(['click', 'fill', 'send_keys', 'scroll', 'noop'])
     expect(actions.map((action) => action['action_str'])).toEqual(["fill('13', 'it\\'s\\n\\\\n')", "click('13')"])
     expect(texts[0]).toBe("Goal: Click.\n\nPage structure:\n[13] button 'OK'")
@@ -202,7 +268,8 @@ it('Reasoning Gym shows the question and the score, never the correct answer', a
 
 it('Chess tells whose move it is, and an illegal move’s price does not hide a win', async () => {
   const fen = 'rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1'
-  const at = (reward: number | null, done = false) => observation({ fen, legal_moves: ['e7e5', 'd7d5'], is_check: false, result: null }, reward, done)
+  const at = (reward: number | null, done = false) =>
+    observation({ fen, legal_moves: ['e7e5', 'd7d5'], is_check: false, result: null }, reward, done)
   const { texts, reward, environment } = await play(
     { missing: missing('move'), reset: at(null), step: (_, n) => at(n === 0 ? -0.1 : 1, n === 1) },
     [call('move', { move: 'a1a1' }), call('move', { move: 'e7e5' })],
@@ -215,8 +282,23 @@ it('Chess tells whose move it is, and an illegal move’s price does not hide a 
 })
 
 it('Snake’s turns become its numbers', async () => {
-  const grid = observation({ grid: [[0, 1], [2, 0]], alive: true }, 0)
-  const server: Server = { host: 'someone-snake-env.hf.space', missing: missing('action'), wrong: errorFrame('VALIDATION_ERROR', '', { errors: [{ type: 'int_parsing', loc: ['action'], msg: '' }] }), reset: grid, step: () => grid }
+  const grid = observation(
+    {
+      grid: [
+        [0, 1],
+        [2, 0],
+      ],
+      alive: true,
+    },
+    0,
+  )
+  const server: Server = {
+    host: 'someone-snake-env.hf.space',
+    missing: missing('action'),
+    wrong: errorFrame('VALIDATION_ERROR', '', { errors: [{ type: 'int_parsing', loc: ['action'], msg: '' }] }),
+    reset: grid,
+    step: () => grid,
+  }
   const { actions, texts } = await play(server, [call('turn', { direction: 'right' }), call('go_on')])
   expect(actions).toEqual([{ action: 2 }, { action: 0 }])
   expect(texts[0]).toBe('{"alive":true}\ngrid:\n0 1\n2 0')
@@ -225,7 +307,11 @@ it('Snake’s turns become its numbers', async () => {
 it('Coding shows what the program printed, and adds its rewards up', async () => {
   const ran = (stdout: string, stderr: string, exit_code: number, reward: number) => observation({ stdout, stderr, exit_code }, reward)
   const { texts, reward } = await play(
-    { missing: missing('code'), reset: ran('', '', 0, 0), step: (_, n) => (n === 0 ? ran('4\n', '', 0, 0.1) : ran('', 'SyntaxError', 1, -0.2)) },
+    {
+      missing: missing('code'),
+      reset: ran('', '', 0, 0),
+      step: (_, n) => (n === 0 ? ran('4\n', '', 0, 0.1) : ran('', 'SyntaxError', 1, -0.2)),
+    },
     [call('run', { code: 'print(4)' }), call('run', { code: '(' })],
   )
   expect(texts).toEqual(['(no output)', '4', 'stderr: SyntaxError\nexit code 1'])

@@ -30,5 +30,9 @@ export function parseRecording(text: string): Recording {
   const read = recording.safeParse(value)
   if (read.success) return read.data
   const where = read.error.issues[0]?.path.join('.') ?? ''
-  throw new PlaygroundError('environment', `The recording cannot be read: its ${where || 'form'} is not what this page knows.`, 'Load the page again.')
+  throw new PlaygroundError(
+    'environment',
+    `The recording cannot be read: its ${where || 'form'} is not what this page knows.`,
+    'Load the page again.',
+  )
 }

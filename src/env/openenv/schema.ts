@@ -6,7 +6,19 @@ import { isFields, type Fields } from './fields'
 /** Schemas that nest or refer deeper are left open there. */
 const DEEPEST = 12
 /** Keywords that are kept, in the key order of transformers' get_json_schema; titles, flags and the rest are left out. */
-const KEPT = ['type', 'nullable', 'enum', 'anyOf', 'oneOf', 'items', 'prefixItems', 'properties', 'required', 'default', 'description'] as const
+const KEPT = [
+  'type',
+  'nullable',
+  'enum',
+  'anyOf',
+  'oneOf',
+  'items',
+  'prefixItems',
+  'properties',
+  'required',
+  'default',
+  'description',
+] as const
 const BOUNDS = ['minimum', 'maximum', 'minLength', 'maxLength'] as const
 
 /** Whether a keyword holds what JSON Schema says it holds; a server that dumps its models may write null or true there. */

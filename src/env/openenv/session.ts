@@ -202,7 +202,9 @@ export class OpenEnvSession implements EnvironmentSession {
       this.phase = 'failed'
       void this.close()
       const why = cause instanceof Error ? cause.message : String(cause)
-      throw new UnreadableReplyError(`An observation of ${host} could not be read: ${why}.`, 'The next episode opens a new session.', { cause })
+      throw new UnreadableReplyError(`An observation of ${host} could not be read: ${why}.`, 'The next episode opens a new session.', {
+        cause,
+      })
     }
   }
 }

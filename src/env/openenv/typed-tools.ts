@@ -41,7 +41,9 @@ function fieldValue(value: ActionValue, given: Readonly<Record<string, unknown>>
   if (value.kind === 'argument') {
     const argument = given[value.from]
     if (argument === null || argument === undefined) return undefined
-    return value.choices !== undefined && typeof argument === 'string' && Object.hasOwn(value.choices, argument) ? value.choices[argument] : argument
+    return value.choices !== undefined && typeof argument === 'string' && Object.hasOwn(value.choices, argument)
+      ? value.choices[argument]
+      : argument
   }
   const { template, unless } = value
   const lone = /^\W*\{(\w+)\}\W*$/.exec(template)?.[1]

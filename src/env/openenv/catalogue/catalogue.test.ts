@@ -48,7 +48,10 @@ describe('the catalogue', () => {
   })
 
   it('says what needs a GPU or a paid service', () => {
-    const needing = (pattern: RegExp) => CATALOGUE.filter(({ needs }) => needs.some((need) => pattern.test(need))).map(({ id }) => id).sort()
+    const needing = (pattern: RegExp) =>
+      CATALOGUE.filter(({ needs }) => needs.some((need) => pattern.test(need)))
+        .map(({ id }) => id)
+        .sort()
     expect(needing(/GPU/)).toEqual(['carla', 'kernrl'])
     expect(needing(/paid/)).toEqual(['agent_world_model', 'coding_tools', 'jupyter', 'opencode', 'terminus', 'websearch'])
   })
@@ -81,21 +84,28 @@ describe('the catalogue', () => {
 function sample(schema: JsonSchema): unknown {
   if (schema.enum) return schema.enum[0]
   if (schema.type === 'array') return [sample(schema.items ?? {})]
-  return schema.type === 'integer' || schema.type === 'number' ? ((schema.minimum) ?? 1) : 'x'
+  return schema.type === 'integer' || schema.type === 'number' ? (schema.minimum ?? 1) : 'x'
 }
 
 describe('calls become actions', () => {
-  it.each(typed.map((each): [string, Entry] => [each.id, each]))('%s: every tool can be called, and its action has every required field', (_, each) => {
-    const found = { ...SHELL, tools: each.tools.map(discoveredTool) }
-    for (const { tool } of each.tools) {
-      const { name, parameters } = tool.function
-      const call: ToolCall = { name, arguments: Object.fromEntries(Object.entries(parameters.properties ?? {}).map(([key, schema]) => [key, sample(schema)])) }
-      expect(checkToolCall(call, [tool])).toBeNull()
-      const plan = planCall(found, call)
-      expect(plan.kind).toBe('send')
-      if (plan.kind === 'send') for (const field of (each.required ?? '').split(',').filter(Boolean)) expect(plan.action).toHaveProperty(field)
-    }
-  })
+  it.each(typed.map((each): [string, Entry] => [each.id, each]))(
+    '%s: every tool can be called, and its action has every required field',
+    (_, each) => {
+      const found = { ...SHELL, tools: each.tools.map(discoveredTool) }
+      for (const { tool } of each.tools) {
+        const { name, parameters } = tool.function
+        const call: ToolCall = {
+          name,
+          arguments: Object.fromEntries(Object.entries(parameters.properties ?? {}).map(([key, schema]) => [key, sample(schema)])),
+        }
+        expect(checkToolCall(call, [tool])).toBeNull()
+        const plan = planCall(found, call)
+        expect(plan.kind).toBe('send')
+        if (plan.kind === 'send')
+          for (const field of (each.required ?? '').split(',').filter(Boolean)) expect(plan.action).toHaveProperty(field)
+      }
+    },
+  )
 
   it.each<[string, ToolCall, Record<string, unknown>]>([
     ['wildfire', { name: 'firebreak', arguments: { x: 1, y: 2 } }, { action: 'break', x: 1, y: 2 }],
@@ -214,7 +224,9 @@ describe('recordings', () => {
     expect(environment.discovered).toMatchObject({ entry: id, recording: path })
     const session = await environment.open()
     const seen: Observation[] = [await session.reset({ seed: 3, episode_id: 'sample', split: 'train' })]
-    const steps = frames.flatMap(({ dir, text }) => (dir === 'sent' ? [JSON.parse(text) as { type: string; data?: Record<string, unknown> }] : [])).filter(({ type }) => type === 'step')
+    const steps = frames
+      .flatMap(({ dir, text }) => (dir === 'sent' ? [JSON.parse(text) as { type: string; data?: Record<string, unknown> }] : []))
+      .filter(({ type }) => type === 'step')
     const tool = environment.tools[0]?.function.name ?? ''
     for (const { data = {} } of steps) {
       const args = (data['arguments'] ?? data) as Record<string, unknown>
@@ -237,5 +249,8 @@ describe('recordings', () => {
 /** The refusal by which a typed server is recognised. */
 function discoveryOf(id: string): unknown {
   const required = entryOf(id)?.required?.split(',') ?? []
-  return { type: 'error', data: { code: 'VALIDATION_ERROR', message: '', errors: required.map((field) => ({ type: 'missing', loc: [field], msg: '' })) } }
+  return {
+    type: 'error',
+    data: { code: 'VALIDATION_ERROR', message: '', errors: required.map((field) => ({ type: 'missing', loc: [field], msg: '' })) },
+  }
 }

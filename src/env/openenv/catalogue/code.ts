@@ -26,7 +26,12 @@ export const CODE: readonly Entry[] = [
     title: 'KernRL',
     required: 'code',
     suits: named(/kernrl|kernel/i),
-    tools: [{ tool: tool('submit_kernel', 'Compile, check and time a kernel.', { code: text('CUDA or Triton source') }), fields: { code: argument('code') } }],
+    tools: [
+      {
+        tool: tool('submit_kernel', 'Compile, check and time a kernel.', { code: text('CUDA or Triton source') }),
+        fields: { code: argument('code') },
+      },
+    ],
     observation: 'JSON.',
     needs: ['a GPU, torch and triton'],
     notes: ['Ends after ten turns at most.'],
@@ -35,7 +40,8 @@ export const CODE: readonly Entry[] = [
     id: 'repl',
     title: 'REPL',
     required: null,
-    suits: (facts) => facts.required.every((field) => field === 'code') && (mentions('final_answer')(facts) || named(/\brepl\b|repl[_-]env/i)(facts)),
+    suits: (facts) =>
+      facts.required.every((field) => field === 'code') && (mentions('final_answer')(facts) || named(/\brepl\b|repl[_-]env/i)(facts)),
     tools: [
       { tool: tool('run', 'Run Python code.', { code: text('Python source') }), fields: { code: argument('code') } },
       {
@@ -78,12 +84,22 @@ export const CODE: readonly Entry[] = [
     id: 'git',
     title: 'Git',
     required: 'action_type',
-    suits: (facts) => facts.choices['action_type']?.includes('clone_repo') === true || (facts.choices['action_type'] === undefined && named(/\bgit[_-]?env|GitAction/)(facts)),
+    suits: (facts) =>
+      facts.choices['action_type']?.includes('clone_repo') === true ||
+      (facts.choices['action_type'] === undefined && named(/\bgit[_-]?env|GitAction/)(facts)),
     tools: [
       { tool: tool('list_repos', 'List the repositories.', {}), fields: { action_type: constant('list_repos') } },
-      { tool: tool('clone_repo', 'Clone a repository.', { repo_name: text('Its name') }), fields: { action_type: constant('clone_repo'), repo_name: argument('repo_name') } },
       {
-        tool: tool('execute_git_command', 'Run a git command in a repository.', { command: text('E.g. log --oneline'), repo_name: text('Its name') }, ['repo_name']),
+        tool: tool('clone_repo', 'Clone a repository.', { repo_name: text('Its name') }),
+        fields: { action_type: constant('clone_repo'), repo_name: argument('repo_name') },
+      },
+      {
+        tool: tool(
+          'execute_git_command',
+          'Run a git command in a repository.',
+          { command: text('E.g. log --oneline'), repo_name: text('Its name') },
+          ['repo_name'],
+        ),
         fields: { action_type: constant('execute_git_command'), command: argument('command'), repo_name: argument('repo_name') },
       },
     ],
@@ -95,9 +111,14 @@ export const CODE: readonly Entry[] = [
     id: 'tbench2',
     title: 'Terminal-Bench 2',
     required: null,
-    suits: (facts) => facts.choices['action_type']?.includes('evaluate') === true || (facts.choices['action_type'] === undefined && named(/tbench2?/i)(facts)),
+    suits: (facts) =>
+      facts.choices['action_type']?.includes('evaluate') === true ||
+      (facts.choices['action_type'] === undefined && named(/tbench2?/i)(facts)),
     tools: [
-      { tool: tool('exec', 'Run a shell command.', { command: text('The command') }), fields: { action_type: constant('exec'), command: argument('command') } },
+      {
+        tool: tool('exec', 'Run a shell command.', { command: text('The command') }),
+        fields: { action_type: constant('exec'), command: argument('command') },
+      },
       { tool: tool('evaluate', 'Have the work judged; this ends the episode.', {}), fields: { action_type: constant('evaluate') } },
     ],
     observation: 'JSON.',
@@ -133,7 +154,10 @@ export const CODE: readonly Entry[] = [
     offers: ['run_rollout'],
     observation: RESULT,
     needs: [E2B, 'an LLM endpoint'],
-    notes: ['One call is a whole run of another agent with another model: there is nothing here for this page’s model to learn.', 'Removed from OpenEnv in 0.9.'],
+    notes: [
+      'One call is a whole run of another agent with another model: there is nothing here for this page’s model to learn.',
+      'Removed from OpenEnv in 0.9.',
+    ],
     sessions: null,
   }),
   entry({

@@ -55,6 +55,8 @@ export interface Entry {
   scene?: (frame: ObservationFrame, text: string, start: string) => unknown
   reward: RewardRule
   resetData: Readonly<Record<string, unknown>>
+  /** How long a step may take, where it is more than the usual minute. */
+  stepSeconds?: number
   quirks: readonly Quirk[]
   needs: readonly string[]
   notes: readonly string[]
@@ -128,5 +130,8 @@ export const SEED_IGNORED = {
   text: 'Servers older than 0.15 accept a seed and ignore it, so the members of a group may get different tasks.',
 } as const satisfies Quirk
 export const neverDone = (who: string) =>
-  ({ kind: 'never-done', text: `${who} never says done: an episode ends when the model answers without a call or its budget is used up.` }) as const satisfies Quirk
+  ({
+    kind: 'never-done',
+    text: `${who} never says done: an episode ends when the model answers without a call or its budget is used up.`,
+  }) as const satisfies Quirk
 export const SINGLE_STEP = { kind: 'single-step', text: 'One call ends the episode.' } as const satisfies Quirk

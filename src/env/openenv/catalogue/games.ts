@@ -18,7 +18,11 @@ function catchScene(_: ObservationFrame, line: string, start: string): unknown {
 }
 
 /** OpenSpiel's catch: [10 rows × 5 columns] of 0 and 1, the paddle in the last row. Null when it is not that. */
-function openspielCatch({ observation, done, reward }: ObservationFrame): { row: number; ball: number; paddle: number; caught: boolean | null } | null {
+function openspielCatch({
+  observation,
+  done,
+  reward,
+}: ObservationFrame): { row: number; ball: number; paddle: number; caught: boolean | null } | null {
   const cells = observation['info_state']
   if (!Array.isArray(cells) || cells.length !== 50) return null
   const lit = (cells as unknown[]).flatMap((cell, at) => (cell === 1 ? [at] : []))
@@ -37,7 +41,8 @@ function openspielCatchText(frame: ObservationFrame): string | null {
   const { row, ball, paddle, caught } = seen
   if (row === 9) return caught === null ? 'The ball has landed.' : `The ball has landed: ${caught ? 'caught' : 'missed'}.`
   const off = ball - paddle
-  const side = off === 0 ? 'above the paddle' : `${Math.abs(off)} column${Math.abs(off) > 1 ? 's' : ''} to the ${off < 0 ? 'left' : 'right'}`
+  const side =
+    off === 0 ? 'above the paddle' : `${Math.abs(off)} column${Math.abs(off) > 1 ? 's' : ''} to the ${off < 0 ? 'left' : 'right'}`
   return `Ball: row ${row + 1} of 10, column ${ball + 1} of 5. Paddle: column ${paddle + 1}. The ball is ${side}.`
 }
 
@@ -102,7 +107,9 @@ export const GAMES: readonly Entry[] = [
     ],
     prompts: {
       system: '',
-      user: 'A ball falls over a grid of 10 rows and 5 columns. Move the paddle in the last row so that it is under the ball when it lands. Call one tool a turn.\n\n',
+      user:
+        'A ball falls over a grid of 10 rows and 5 columns. ' +
+        'Move the paddle in the last row so that it is under the ball when it lands. Call one tool a turn.\n\n',
     },
     observation: 'The 10 by 5 grid in words: rows and columns of ball and paddle, and on which side the ball is.',
     text: openspielCatchText,
@@ -118,7 +125,12 @@ export const GAMES: readonly Entry[] = [
     title: 'Atari',
     required: 'action_id',
     suits: (facts) => facts.stateFields.includes('obs_type') || (facts.fields !== null && 'obs_type' in facts.fields),
-    tools: [{ tool: tool('press', 'Press a button of the game.', { action: integer('One of legal_actions', 0) }), fields: { action_id: argument('action') } }],
+    tools: [
+      {
+        tool: tool('press', 'Press a button of the game.', { action: integer('One of legal_actions', 0) }),
+        fields: { action_id: argument('action') },
+      },
+    ],
     observation: 'JSON; the screen, a flat list of bytes, is drawn for you and is a placeholder to a text-only model.',
     quirks: [SEED_IGNORED, { kind: 'large-frames', text: 'A colour screen is a list of 100,800 numbers at every step.' }],
     notes: ['A text-only model cannot see the screen: it plays blind.'],
@@ -127,7 +139,9 @@ export const GAMES: readonly Entry[] = [
     id: 'openspiel',
     title: 'Game of OpenSpiel',
     required: 'action_id',
-    tools: [{ tool: tool('play', 'Make a move.', { action: integer('One of legal_actions', 0) }), fields: { action_id: argument('action') } }],
+    tools: [
+      { tool: tool('play', 'Make a move.', { action: integer('One of legal_actions', 0) }), fields: { action_id: argument('action') } },
+    ],
     prompts: { system: 'Play the game. Choose one of legal_actions at every turn.', user: '' },
     observation: 'JSON: info_state (numbers), legal_actions, game_phase, the opponent’s last move.',
     quirks: [SEED_IGNORED],
@@ -141,7 +155,10 @@ export const GAMES: readonly Entry[] = [
     required: 'column',
     suits: ({ types }) => types['column'] === undefined || isInteger(types['column']),
     tools: [
-      { tool: tool('drop', 'Drop a piece into a column.', { column: choice('Column, 0 is on the left', [0, 1, 2, 3, 4, 5, 6]) }), fields: { column: argument('column') } },
+      {
+        tool: tool('drop', 'Drop a piece into a column.', { column: choice('Column, 0 is on the left', [0, 1, 2, 3, 4, 5, 6]) }),
+        fields: { column: argument('column') },
+      },
     ],
     prompts: { system: 'Play Connect Four: connect four of your pieces in a row, a column or a diagonal.', user: '' },
     observation: 'The board as six lines of X, O and dots, and the open columns.',
@@ -151,20 +168,24 @@ export const GAMES: readonly Entry[] = [
         kind: 'no-opponent',
         field: 'column',
         legal: 'legal_actions',
-        text: 'The server has no opponent: this page answers with a random legal move that the episode’s seed fixes, and what that move wins, the model loses.',
+        text:
+          'The server has no opponent: this page answers with a random legal move that the episode’s seed fixes, ' +
+          'and what that move wins, the model loses.',
       },
     ],
-    notes: [
-      'An illegal column ends the game with -1.',
-      'The official client has played it on the real server; this page has not.',
-    ],
+    notes: ['An illegal column ends the game with -1.', 'The official client has played it on the real server; this page has not.'],
   }),
   entry({
     id: 'chess',
     title: 'Chess',
     required: 'move',
     suits: ({ types, choices }) => !isInteger(types['move']) && choices['move'] === undefined,
-    tools: [{ tool: tool('move', 'Make a chess move.', { move: text('In UCI notation, e.g. e2e4 or e7e8q') }), fields: { move: argument('move') } }],
+    tools: [
+      {
+        tool: tool('move', 'Make a chess move.', { move: text('In UCI notation, e.g. e2e4 or e7e8q') }),
+        fields: { move: argument('move') },
+      },
+    ],
     prompts: { system: 'Win the game of chess. Your colour is the side to move.', user: '' },
     observation: 'FEN, the side to move, and the legal moves.',
     text: chessText,
@@ -193,10 +214,17 @@ export const GAMES: readonly Entry[] = [
     title: 'Wildfire',
     required: null,
     suits: ({ required, choices, names, title }) =>
-      required.includes('action') && (choices['action']?.includes('water') === true || (/wildfire/i.test(names + title) && choices['action'] === undefined)),
+      required.includes('action') &&
+      (choices['action']?.includes('water') === true || (/wildfire/i.test(names + title) && choices['action'] === undefined)),
     tools: [
-      { tool: tool('water', 'Pour water on a cell.', { x: integer('Column', 0), y: integer('Row', 0) }), fields: { action: constant('water'), x: argument('x'), y: argument('y') } },
-      { tool: tool('firebreak', 'Clear a cell so that fire cannot cross it.', { x: integer('Column', 0), y: integer('Row', 0) }), fields: { action: constant('break'), x: argument('x'), y: argument('y') } },
+      {
+        tool: tool('water', 'Pour water on a cell.', { x: integer('Column', 0), y: integer('Row', 0) }),
+        fields: { action: constant('water'), x: argument('x'), y: argument('y') },
+      },
+      {
+        tool: tool('firebreak', 'Clear a cell so that fire cannot cross it.', { x: integer('Column', 0), y: integer('Row', 0) }),
+        fields: { action: constant('break'), x: argument('x'), y: argument('y') },
+      },
       { tool: tool('wait', 'Do nothing this turn.', {}), fields: { action: constant('wait') } },
     ],
     prompts: { system: 'Keep the fire from spreading.', user: '' },
@@ -209,7 +237,10 @@ export const GAMES: readonly Entry[] = [
     required: 'action',
     suits: (facts) => facts.choices['action'] === undefined && named(/snake/i)(facts),
     tools: [
-      { tool: tool('turn', 'Turn the snake.', { direction: choice('Which way', ['left', 'right']) }), fields: { action: argument('direction', { left: 1, right: 2 }) } },
+      {
+        tool: tool('turn', 'Turn the snake.', { direction: choice('Which way', ['left', 'right']) }),
+        fields: { action: argument('direction', { left: 1, right: 2 }) },
+      },
       { tool: tool('go_on', 'Keep going straight on.', {}), fields: { action: constant(0) } },
     ],
     prompts: { system: 'Steer the snake to the food.', user: '' },
@@ -221,7 +252,12 @@ export const GAMES: readonly Entry[] = [
     title: 'Maze',
     required: 'action',
     suits: (facts) => facts.choices['action'] === undefined && named(/maze/i)(facts),
-    tools: [{ tool: tool('move', 'Move through the maze.', { action: integer('One of legal_actions', 0) }), fields: { action: argument('action') } }],
+    tools: [
+      {
+        tool: tool('move', 'Move through the maze.', { action: integer('One of legal_actions', 0) }),
+        fields: { action: argument('action') },
+      },
+    ],
     prompts: { system: 'Find the way out of the maze. Choose one of legal_actions at every turn.', user: '' },
     observation: 'JSON: positions and legal_actions.',
     notes: ['The official client has played it on the real server; this page has not.'],

@@ -42,4 +42,5 @@ export function findMcp(tools: readonly Tool[], names: string): Entry | null {
 }
 
 /** Echo's second tool is its own, too. */
-const isOwn = (entry: Entry, name: string): boolean => entry.offers?.includes(name) === true || (entry.id === 'echo' && name === 'echo_with_length')
+const isOwn = (entry: Entry, name: string): boolean =>
+  entry.offers?.includes(name) === true || (entry.id === 'echo' && name === 'echo_with_length')

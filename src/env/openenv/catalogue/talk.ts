@@ -6,7 +6,11 @@ import { argument, entry, integer, named, neverDone, SEED_IGNORED, SINGLE_STEP, 
 
 const TEXTARENA: readonly Quirk[] = [
   { kind: 'cumulative-text', text: 'The server repeats the whole game in every message; the model is shown what is new.' },
-  { kind: 'invalid-move', pattern: 'invalid move', text: 'After an invalid move the server may repeat its last reward; it is taken as 0, as in TRL’s example.' },
+  {
+    kind: 'invalid-move',
+    pattern: 'invalid move',
+    text: 'After an invalid move the server may repeat its last reward; it is taken as 0, as in TRL’s example.',
+  },
   { kind: 'state-secret', fields: ['raw_state', 'last_info'], text: 'The state holds the secret word; it is never shown to the model.' },
   SEED_IGNORED,
 ]
@@ -68,13 +72,17 @@ export const TALK: readonly Entry[] = [
     suits: (facts) => /wordle/i.test(facts.game) || (facts.game === '' && named(/wordle/i)(facts)),
     tools: [
       {
-        tool: tool('guess', 'Make a guess in the Wordle environment.', { guess: text('The guessed word in square brackets, e.g. [crane]') }),
+        tool: tool('guess', 'Make a guess in the Wordle environment.', {
+          guess: text('The guessed word in square brackets, e.g. [crane]'),
+        }),
         fields: { message: template('[{guess}]', '^\\s*\\[[^]*\\]\\s*$') },
       },
     ],
     prompts: {
       system:
-        'You are good at Wordle. Find a secret English word of five letters in at most six guesses. After each guess every letter is marked: G is in its place, Y is in the word but elsewhere, X is not in the word. Guess real words only and no word twice. Use the tool `guess`.',
+        'You are good at Wordle. Find a secret English word of five letters in at most six guesses. ' +
+        'After each guess every letter is marked: G is in its place, Y is in the word but elsewhere, X is not in the word. ' +
+        'Guess real words only and no word twice. Use the tool `guess`.',
       user: '',
     },
     observation: NEWS,
@@ -100,13 +108,16 @@ export const TALK: readonly Entry[] = [
     ],
     prompts: {
       system:
-        'You solve Sudokus. Every row, every column and every box of three by three holds each number from 1 to 9 once. Place one number a turn, on an empty cell, and try no move twice.',
+        'You solve Sudokus. Every row, every column and every box of three by three holds each number from 1 to 9 once. ' +
+        'Place one number a turn, on an empty cell, and try no move twice.',
       user: 'Play Sudoku like an expert.\n\n',
     },
     observation: NEWS,
     reward: LAST,
     quirks: TEXTARENA,
-    notes: ['TRL’s example adds four rewards of its own and, on easy, shows moves that are certain; here the environment’s reward alone counts.'],
+    notes: [
+      'TRL’s example adds four rewards of its own and, on easy, shows moves that are certain; here the environment’s reward alone counts.',
+    ],
     sessions: 8,
     hosts: ['openenv-sudoku.hf.space'],
   }),
@@ -116,7 +127,10 @@ export const TALK: readonly Entry[] = [
     required: 'message',
     suits: ({ game, names }) => game !== '' || /text-?_?arena/i.test(names),
     tools: [
-      { tool: tool('send_message', 'Say something to the environment.', { message: text('What to say, e.g. [crane] in Wordle') }), fields: { message: argument('message') } },
+      {
+        tool: tool('send_message', 'Say something to the environment.', { message: text('What to say, e.g. [crane] in Wordle') }),
+        fields: { message: argument('message') },
+      },
     ],
     observation: NEWS,
     reward: LAST,
@@ -129,7 +143,12 @@ export const TALK: readonly Entry[] = [
     title: 'Environment that takes a message',
     evidence: 'played',
     required: 'message',
-    tools: [{ tool: tool('send_message', 'Say something to the environment.', { message: text('What to say') }), fields: { message: argument('message') } }],
+    tools: [
+      {
+        tool: tool('send_message', 'Say something to the environment.', { message: text('What to say') }),
+        fields: { message: argument('message') },
+      },
+    ],
     observation: 'Its field text, what is new in its messages, or JSON.',
     notes: ['Played on our own servers; the recording is TextArena’s GuessTheNumber in a server of ours.'],
     sessions: null,
@@ -156,7 +175,12 @@ export const TALK: readonly Entry[] = [
     id: 'dipg_safety',
     title: 'DIPG safety',
     required: 'llm_response',
-    tools: [{ tool: tool('respond', 'Answer the question from the context.', { response: text('Your answer') }), fields: { llm_response: argument('response') } }],
+    tools: [
+      {
+        tool: tool('respond', 'Answer the question from the context.', { response: text('Your answer') }),
+        fields: { llm_response: argument('response') },
+      },
+    ],
     prompts: { system: 'Answer the question from the context alone.', user: '' },
     observation: 'The context, then the question.',
     text: paragraphs('context', 'question'),

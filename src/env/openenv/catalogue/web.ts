@@ -30,22 +30,30 @@ export const WEB: readonly Entry[] = [
     required: 'action_str',
     tools: [
       { tool: tool('click', 'Click an element on the page.', { bid: BID }), fields: { action_str: template('click({bid!r})') } },
-      { tool: tool('fill', 'Fill an input field with text.', { bid: BID, text: text('What to write') }), fields: { action_str: template('fill({bid!r}, {text!r})') } },
+      {
+        tool: tool('fill', 'Fill an input field with text.', { bid: BID, text: text('What to write') }),
+        fields: { action_str: template('fill({bid!r}, {text!r})') },
+      },
       { tool: tool('send_keys', 'Press keys.', { text: text('E.g. Enter') }), fields: { action_str: template('send_keys({text!r})') } },
       { tool: tool('scroll', 'Scroll the page.', { direction: DIRECTION }), fields: { action_str: template('scroll({direction!r})') } },
       { tool: tool('noop', 'Do nothing and look at the page.', {}), fields: { action_str: constant('noop()') } },
     ],
     prompts: {
       system:
-        'You control a web browser. The page is a list of elements, each with its id in square brackets: [13] button \'Click me\' has the id 13. Reach the goal with as few actions as you can.',
+        'You control a web browser. The page is a list of elements, each with its id in square brackets: ' +
+        "[13] button 'Click me' has the id 13. Reach the goal with as few actions as you can.",
       user: 'Complete the web task successfully.\n\n',
     },
     observation: PAGE,
     text: pageText,
     reward: { take: 'last', successAt: 1 },
     quirks: [{ kind: 'large-frames', text: 'A screenshot of 1280×720 comes as a list of numbers: about 12 MB at every step.' }],
+    stepSeconds: 120,
     needs: ['Chromium and Playwright on the server'],
-    notes: ['An action that fails gives reward 0 and an error, and the episode goes on.', 'The task is the server’s; task_name at reset changes nothing.'],
+    notes: [
+      'An action that fails gives reward 0 and an error, and the episode goes on.',
+      'The task is the server’s; task_name at reset changes nothing.',
+    ],
     sessions: 8,
     hosts: ['openenv-browsergym-env.hf.space'],
   }),
@@ -53,19 +61,40 @@ export const WEB: readonly Entry[] = [
     id: 'openapp',
     title: 'OpenApp',
     required: 'action_type',
-    suits: (facts) => facts.choices['action_type']?.includes('send_keys') === true || (facts.choices['action_type'] === undefined && named(/open_?app/i)(facts)),
+    suits: (facts) =>
+      facts.choices['action_type']?.includes('send_keys') === true ||
+      (facts.choices['action_type'] === undefined && named(/open_?app/i)(facts)),
     tools: [
-      { tool: tool('click', 'Click an element on the page.', { bid: BID }), fields: { action_type: constant('click'), bid: argument('bid') } },
-      { tool: tool('fill', 'Fill an input field with text.', { bid: BID, text: text('What to write') }), fields: { action_type: constant('fill'), bid: argument('bid'), text: argument('text') } },
-      { tool: tool('select_option', 'Choose from a list.', { bid: BID, value: text('Which option') }), fields: { action_type: constant('select_option'), bid: argument('bid'), value: argument('value') } },
-      { tool: tool('goto', 'Go to an address.', { url: text('The address') }), fields: { action_type: constant('goto'), url: argument('url') } },
-      { tool: tool('scroll', 'Scroll the page.', { direction: DIRECTION }), fields: { action_type: constant('scroll'), direction: argument('direction') } },
-      { tool: tool('send_keys', 'Press keys.', { text: text('E.g. Enter') }), fields: { action_type: constant('send_keys'), text: argument('text') } },
+      {
+        tool: tool('click', 'Click an element on the page.', { bid: BID }),
+        fields: { action_type: constant('click'), bid: argument('bid') },
+      },
+      {
+        tool: tool('fill', 'Fill an input field with text.', { bid: BID, text: text('What to write') }),
+        fields: { action_type: constant('fill'), bid: argument('bid'), text: argument('text') },
+      },
+      {
+        tool: tool('select_option', 'Choose from a list.', { bid: BID, value: text('Which option') }),
+        fields: { action_type: constant('select_option'), bid: argument('bid'), value: argument('value') },
+      },
+      {
+        tool: tool('goto', 'Go to an address.', { url: text('The address') }),
+        fields: { action_type: constant('goto'), url: argument('url') },
+      },
+      {
+        tool: tool('scroll', 'Scroll the page.', { direction: DIRECTION }),
+        fields: { action_type: constant('scroll'), direction: argument('direction') },
+      },
+      {
+        tool: tool('send_keys', 'Press keys.', { text: text('E.g. Enter') }),
+        fields: { action_type: constant('send_keys'), text: argument('text') },
+      },
       { tool: tool('noop', 'Do nothing and look at the page.', {}), fields: { action_type: constant('noop') } },
     ],
     prompts: { system: 'You control a web browser. Elements have their id in square brackets. Complete the task.', user: '' },
     observation: PAGE,
     text: pageText,
+    stepSeconds: 120,
     needs: ['a browser and the app suite on the server'],
   }),
   entry({
@@ -73,14 +102,24 @@ export const WEB: readonly Entry[] = [
     title: 'FinQA',
     family: 'mcp',
     offers: ['get_descriptions', 'get_table_info', 'sql_query', 'submit_answer'],
-    prompts: { system: 'Answer the question about the company from its tables. Look at them with the tools, then call submit_answer once.', user: '' },
+    prompts: {
+      system: 'Answer the question about the company from its tables. Look at them with the tools, then call submit_answer once.',
+      user: '',
+    },
     observation: 'The question, then each tool’s result.',
     quirks: [
-      { kind: 'task-in-state', fields: ['current_question', 'current_company'], text: 'Servers up to 0.3.1 leave the question out of the reset observation; it is read from the state.' },
+      {
+        kind: 'task-in-state',
+        fields: ['current_question', 'current_company'],
+        text: 'Servers up to 0.3.1 leave the question out of the reset observation; it is read from the state.',
+      },
       { kind: 'state-secret', fields: ['ground_truth'], text: 'The state holds the answer; it is never shown to the model.' },
     ],
     needs: ['a data set on the server'],
-    notes: ['Done after submit_answer or 50 steps.', 'It refuses list_tools as a step, so its tools are asked for through the mcp message.'],
+    notes: [
+      'Done after submit_answer or 50 steps.',
+      'It refuses list_tools as a step, so its tools are asked for through the mcp message.',
+    ],
   }),
   entry({
     id: 'agent_world_model',
