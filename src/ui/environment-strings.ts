@@ -40,6 +40,7 @@ export const ENVIRONMENT_STRINGS = {
   stateDiffers: (names: readonly string[]) => `The state differs in ${names.join(', ')} although the seed is the same: what is hidden may not follow from the seed.`,
   observations: ['First reset', 'Second reset', 'Next seed'],
   observation: 'Observation',
+  picture: (name: string, width: number, height: number) => `${name}, ${width} × ${height} pixels`,
   observationNote: 'exactly as the model gets it',
   nothingSaid: 'The environment said nothing.',
   refused: 'refused: it never reached the environment',

@@ -1,7 +1,7 @@
 /** An episode played by hand: it is told like the model's, disturbs nothing, and every failure is a sentence. */
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../core/environment'
-import { PlaygroundError } from '../core/errors'
+import { PlaygroundError, UnreadableReplyError } from '../core/errors'
 import type { TrainEvent } from '../core/events'
 import { laneEnvironment } from '../env/builtin/lane'
 import type { OpenEnvOptions } from '../env/openenv/client'
@@ -126,6 +126,19 @@ describe('an episode', () => {
     expect(await act(say('x'))).toMatchObject({ kind: 'failed', error: 'The server fell over.', over: true })
     expect(finished()[0]).toMatchObject({ exit: 'env_error', reward: null, error: 'The server fell over.' })
     expect(await act(say('x'))).toMatchObject({ kind: 'failed', over: true })
+  })
+
+  it('whose answer could not be read is another thing than one that failed', async () => {
+    const { act, finished } = desk(
+      scripted({
+        step: () => {
+          throw new UnreadableReplyError('The frame is not JSON.')
+        },
+      }),
+    )
+    await act(begin())
+    await act(say('x'))
+    expect(finished()[0]).toMatchObject({ exit: 'env_unreadable', reward: null, error: 'The frame is not JSON.' })
   })
 
   it('of a built-in game is played to its end', async () => {

@@ -159,8 +159,8 @@ export class PlayDesk {
     if (outcome.scene !== undefined) turn.scene = outcome.scene
     game.rewards.push(...outcome.calls.map(({ reward }) => reward))
     if (outcome.failure !== null) {
-      const { error } = outcome.failure
-      this.finish(game, 'env_error', error)
+      const { error, unreadable } = outcome.failure
+      this.finish(game, unreadable ? 'env_unreadable' : 'env_error', error)
       return { kind: 'failed', error, over: true }
     }
     episode.messages.push(...outcome.results.map(({ name, content }): ChatMessage => ({ role: 'tool', name, content })))
@@ -191,7 +191,7 @@ export class PlayDesk {
     const { environment, episode, rewards } = game
     game.over = true
     episode.exit = exit
-    episode.error = exit === 'env_error' ? error : null
+    episode.error = error
     episode.reward = exit === 'env_done' ? environment.episodeReward(rewards) : null
     if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     this.tell({ type: 'episode-finished', step: episode.step, episode })

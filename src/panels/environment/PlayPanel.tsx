@@ -12,6 +12,7 @@ import { useDraft } from './draft'
 import { Frames } from './Frames'
 import { ObservationView } from './ObservationView'
 import { PlayControls } from './PlayControls'
+import { ServerScene } from './ServerScene'
 import { ToolForm } from './ToolForm'
 
 const E = S.environment
@@ -84,7 +85,8 @@ function Latest() {
       </h3>
       {latest ? (
         <>
-          {latest.scene !== undefined && <SceneView scene={latest.scene} />}
+          <SceneView scene={latest.scene} />
+          <ServerScene scene={latest.scene} />
           <ObservationView observation={latest} />
         </>
       ) : (

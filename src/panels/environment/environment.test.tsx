@@ -122,6 +122,19 @@ describe('play by hand', () => {
     expect(page.find('observation')?.textContent).toContain('refused: it never reached the environment')
   })
 
+  it('draws the pictures and boards of a server, and no picture that is none', async () => {
+    const page = await panel()
+    await page.press('play-reset')
+    const image = { name: 'screen', width: 2, height: 3, mime: 'image/png', data: 'iVBORw0KGgo=' }
+    await page.answer(begun({ scene: { kind: 'openenv', observation: {}, images: [image], boards: [{ name: 'grid', cells: [['a', 'b'], ['c', 'd']] }] } }))
+    const img = page.find('server-image')?.querySelector('img')
+    expect([img?.getAttribute('src'), img?.alt]).toEqual(['data:image/png;base64,iVBORw0KGgo=', 'screen, 2 × 3 pixels'])
+    expect([...page.host.querySelectorAll('td')].map((cell) => cell.textContent).join('')).toBe('abcd')
+    await page.press('play-reset')
+    await page.answer(begun({ scene: { kind: 'openenv', images: [{ ...image, data: 'x"><script>' }] } }))
+    expect(page.find('server-image')).toBeNull()
+  })
+
   it('draws the episode as a trajectory whose writer is the person, and leaves the run alone', async () => {
     const page = await panel()
     expect(page.find('play-episode')).toBeNull()

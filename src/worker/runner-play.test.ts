@@ -1,0 +1,56 @@
+/** The run and whoever plays by hand: the run comes first, and says which tools are the environment's own. */
+import { expect, it } from 'vitest'
+import { withToolEdits } from '../env/tool-edits'
+import { banditConfig } from '../train/testing/bandit'
+import type { Message } from './protocol'
+import { Runner } from './runner'
+import { open } from './testing/open-runner'
+
+/** A runner beside a player that counts how often it was asked to give way. */
+function beside() {
+  const { keeper, environments } = open()
+  const asked: string[] = []
+  const messages: Message[] = []
+  const runner: Runner = new Runner(
+    {
+      ...keeper,
+      prepare: async (config, callbacks) => {
+        const setup = await keeper.prepare(config, callbacks)
+        return { ...setup, environment: withToolEdits(setup.environment, config.tool_edits) }
+      },
+    },
+    (message) => messages.push(message),
+    { giveWay: async (reason) => void asked.push(reason) },
+  )
+  const ready = async (change = {}) => {
+    const before = messages.length
+    runner.handle({ type: 'configure', config: { ...banditConfig(), ...change } })
+    for (let i = 0; i < 500; i++) {
+      if (messages.slice(before).some((m) => m.type === 'state' && m.state.state === 'ready')) return
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    throw new Error('never ready')
+  }
+  return { runner, environments, asked, messages, ready }
+}
+
+it('a connection that is made anew and a crowded environment ask the player to give way', async () => {
+  const page = beside()
+  expect(page.runner.chatFormat).toBeNull()
+  await page.ready()
+  expect(page.asked).toEqual(['The environment is connected anew, so the episode was ended.'])
+  expect(page.runner.chatFormat).not.toBeNull()
+  page.environments[0]?.onCrowded?.()
+  expect(page.asked[1]).toContain('the run needs this one')
+})
+
+it('edited tools are told beside the own ones', async () => {
+  const page = beside()
+  await page.ready()
+  await page.ready({ tool_edits: [{ kind: 'rename', tool: 'pull', name: 'draw' }] })
+  const told = page.messages.flatMap((m) => (m.type === 'environment' ? [[m.tools, m.ownTools].map((tools) => tools?.map((t) => t.function.name))] : []))
+  expect(told).toEqual([
+    [['pull'], undefined],
+    [['draw'], ['pull']],
+  ])
+})
