@@ -13,6 +13,7 @@ export interface Board {
 }
 
 const isCell = (value: unknown) => ['number', 'string', 'boolean'].includes(typeof value)
+const isSide = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value) && value > 0
 const BOARD_NAME = /(board|grid|map|cells|maze)/i
 
 /** The rows of a board, or null when the value is none: at least 2×2 short cells, all rows of one length. */
@@ -28,8 +29,7 @@ export function boardRows(value: unknown): string[][] | null {
 
 /** A flat list cut into rows, or null when it does not have width × height cells. */
 export function foldRows(list: unknown, width: unknown, height: unknown): string[][] | null {
-  if (!Array.isArray(list) || typeof width !== 'number' || typeof height !== 'number') return null
-  if (!(width > 0) || list.length !== width * height) return null
+  if (!Array.isArray(list) || !isSide(width) || !isSide(height) || list.length !== width * height) return null
   return boardRows(Array.from({ length: height }, (_, row) => list.slice(row * width, (row + 1) * width) as unknown[]))
 }
 

@@ -14,6 +14,8 @@ interface Server {
   wrong?: unknown
   state?: Record<string, unknown>
   schema?: unknown
+  /** What /metadata says, where it can be read. */
+  metadata?: unknown
 }
 
 async function connect(server: Server, played?: (frame: { type?: string; data?: Record<string, unknown> }, peer: Peer) => void) {
@@ -28,8 +30,10 @@ async function connect(server: Server, played?: (frame: { type?: string; data?: 
       } else played?.(frame, peer)
     },
   })
-  const fetch = () =>
-    server.schema ? Promise.resolve(Response.json({ action: server.schema })) : Promise.reject(new TypeError('Failed to fetch'))
+  const fetch = (input: unknown) => {
+    const told = String(input).endsWith('/metadata') ? server.metadata : server.schema && { action: server.schema }
+    return told ? Promise.resolve(Response.json(told)) : Promise.reject(new TypeError('Failed to fetch'))
+  }
   const environment = new OpenEnvEnvironment('example.org', { WebSocket, fetch, deadlines: { helloMs: 200 } })
   await environment.connect()
   return { environment, peers }
@@ -140,6 +144,16 @@ describe('typed servers', () => {
   ])('%s → %s', async (_, tools, server) => {
     const { environment } = await connect(server)
     expect(names(environment).join(' ')).toBe(tools)
+  })
+
+  it('is helped by /metadata where it can be read: the name tells which, the description is a note', async () => {
+    const server = { missing: missing('action'), wrong: wrong('action', 'int_parsing') }
+    expect(names((await connect(server)).environment)).toEqual(['set_action'])
+    const { environment } = await connect({ ...server, metadata: { name: 'snake_env', description: 'Eat apples.' } })
+    expect(names(environment)).toEqual(['turn', 'go_on'])
+    expect(environment.discovered).toMatchObject({ entry: 'snake', evidence: 'source', notes: ['The server says: Eat apples.'] })
+    const odd = await connect({ ...server, metadata: { name: 7, description: null } })
+    expect(odd.environment.discovered).toMatchObject({ entry: null, title: 'example.org', notes: [] })
   })
 
   it('never asks the state for more than what it is called, so that no answer leaks', async () => {

@@ -183,7 +183,8 @@ function flat(value: readonly unknown[], name: string, siblings: Fields | null):
   const shape = siblings?.[`${name}_shape`]
   if (!IMAGE_NAME.test(name) || !Array.isArray(shape) || (shape.length !== 2 && shape.length !== 3)) return null
   const [height, width, channels = 1] = shape as unknown[]
-  if (typeof height !== 'number' || typeof width !== 'number' || (channels !== 1 && channels !== 3 && channels !== 4)) return null
+  const isSide = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value)
+  if (!isSide(height) || !isSide(width) || (channels !== 1 && channels !== 3 && channels !== 4)) return null
   if (height * width * channels !== value.length || value.length === 0) return null
   return { width, height, at: (row, column, channel) => value[(row * width + column) * channels + (channels === 1 ? 0 : channel)] }
 }
