@@ -11,25 +11,26 @@ import { CONFIG } from '../runtime/testing/random-model'
 import { HubAccess } from './hub-access'
 import { type SetupCallbacks, SetupKeeper } from './setup'
 
-const loaded = vi.hoisted(() => ({ folders: [] as string[], engines: [] as EngineOptions[], disposed: 0, missing: '' }))
+const loaded = vi.hoisted(() => ({ folders: [] as string[], engines: [] as EngineOptions[], disposed: 0, missing: '', sha: null as string | null, bytes: 1e6, fails: false }))
 
 vi.mock('./model', () => ({
   loadModel: async ({ model }: RunConfig) => {
     if (model === loaded.missing) throw new PlaygroundError('model', `${model} was not found.`)
     loaded.folders.push(model)
-    return { source: memorySource({ ...CONFIG, max_position_embeddings: 4096 }, []), tokenizer: qwen3Tokenizer(), sha: null, close: async () => undefined }
+    return { source: memorySource({ ...CONFIG, max_position_embeddings: 4096 }, []), tokenizer: qwen3Tokenizer(), sha: loaded.sha, close: async () => undefined }
   },
   chatFormat: ({ tokenizer }: { tokenizer: ReturnType<typeof qwen3Tokenizer> }, enable_thinking: boolean) =>
     new ChatFormat(tokenizer, { enable_thinking }),
 }))
 vi.mock('../runtime/create', () => ({
   createEngine: async (options: EngineOptions) => {
+    if (loaded.fails) throw new PlaygroundError('model', 'The download was damaged.')
     loaded.engines.push(options)
-    return { options, dispose: async () => void loaded.disposed++ }
+    return { options, allocatedBytes: loaded.bytes, dispose: async () => void loaded.disposed++ }
   },
 }))
 
-beforeEach(() => Object.assign(loaded, { folders: [], engines: [], disposed: 0, missing: '' }))
+beforeEach(() => Object.assign(loaded, { folders: [], engines: [], disposed: 0, missing: '', sha: null as string | null, bytes: 1e6, fails: false }))
 
 const echo = (change: Partial<RunConfig['grpo']> = {}): RunConfig => {
   const config = presetConfig(presetById('echo'))
@@ -89,5 +90,30 @@ describe('SetupKeeper', () => {
     await expect(keeper.prepare({ ...echo(), model: 'models/none' }, nothing)).rejects.toMatchObject({ kind: 'model' })
     expect((await keeper.prepare(echo(), nothing)).engine).toBe(first.engine)
     expect(loaded.folders).toEqual(['models/tiny-qwen3'])
+  })
+
+  it('opens a model of the Hub anew for an engine of another size, whose weights are read again, and not for another seed', async () => {
+    loaded.sha = 'a'.repeat(40)
+    const keeper = new SetupKeeper(new HubAccess(undefined))
+    await keeper.prepare(echo(), nothing)
+    await keeper.prepare(echo({ seed: 7 }), nothing)
+    expect(loaded.folders).toHaveLength(1)
+    await keeper.prepare(echo({ num_generations: 4 }), nothing)
+    expect([loaded.folders.length, loaded.engines.length]).toEqual([2, 2])
+  })
+
+  it('keeps a small engine until the next one stands; a large one makes room first', async () => {
+    for (const [bytes, kept] of [[1e6, true], [1e9, false]] as const) {
+      Object.assign(loaded, { bytes, fails: false })
+      const keeper = new SetupKeeper(new HubAccess(undefined))
+      const { engine } = await keeper.prepare(echo(), nothing)
+      loaded.fails = true
+      await expect(keeper.prepare(echo({ num_generations: 4 }), nothing)).rejects.toThrow('damaged')
+      expect(keeper.holds(engine)).toBe(kept)
+      loaded.fails = false
+      await keeper.prepare(echo({ num_generations: 4 }), nothing)
+      expect(keeper.holds(engine)).toBe(false)
+    }
+    expect(loaded.disposed).toBe(2)
   })
 })
