@@ -71,6 +71,7 @@ export const ENVIRONMENT_STRINGS = {
   trajectoryNote: 'Your calls stand where the model’s would, written as it must write them. Nothing of it trains.',
   episode: (n: number, seed: number) => `Episode ${n} by hand · seed ${seed}`,
   writer: 'you',
+  yourTurn: 'your turn',
   edit: 'Edit',
   editName: (name: string) => `Edit ${name}`,
   doneEditing: 'Close',

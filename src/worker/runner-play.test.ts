@@ -16,7 +16,9 @@ function beside() {
       ...keeper,
       prepare: async (config, callbacks) => {
         const setup = await keeper.prepare(config, callbacks)
-        return { ...setup, environment: withToolEdits(setup.environment, config.tool_edits) }
+        const environment = withToolEdits(setup.environment, config.tool_edits)
+        environment.onCrowded = callbacks.onCrowded
+        return { ...setup, environment }
       },
     },
     (message) => messages.push(message),
@@ -34,14 +36,14 @@ function beside() {
   return { runner, environments, asked, messages, ready }
 }
 
-it('a connection that is made anew and a crowded environment ask the player to give way', async () => {
+it('a crowded environment asks the player to give way; an uncrowded run does not', async () => {
   const page = beside()
   expect(page.runner.chatFormat).toBeNull()
   await page.ready()
-  expect(page.asked).toEqual(['The environment is connected anew, so the episode was ended.'])
+  expect(page.asked).toEqual([])
   expect(page.runner.chatFormat).not.toBeNull()
   page.environments[0]?.onCrowded?.()
-  expect(page.asked[1]).toContain('the run needs this one')
+  expect(page.asked[0]).toContain('the run needs this one')
 })
 
 it('edited tools are told beside the own ones', async () => {

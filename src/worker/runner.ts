@@ -194,13 +194,13 @@ export class Runner {
 
   /** A setup whose adapter is fresh. */
   private async prepare(config: RunConfig): Promise<RunSetup> {
-    await this.play?.giveWay('The environment is connected anew, so the episode was ended.')
     const load = () =>
       this.keeper.prepare(config, {
         onProgress: (progress) => {
           this.lastProgress = progress.overall ?? progress
           this.tell({ state: 'loading', ...progress })
         },
+        onCrowded: () => void this.play?.giveWay('The server has no other free session, and the run needs this one: the episode was ended.'),
         onNotice: (text, passing) => {
           this.warn(text)
           if (!passing) this.loadNotices.push(text)
@@ -224,7 +224,6 @@ export class Runner {
       ...(resume ? { resume } : {}),
     })
     this.run = { ...setup, config, trainer, talk: new ChatSession({ ...setup, config }, this.post) }
-    environment.onCrowded = () => void this.play?.giveWay('The server has no other free session, and the run needs this one: the episode was ended.')
     const maxSessions = Number.isFinite(environment.maxSessions) ? environment.maxSessions : null
     const { ownTools } = environment
     this.post({

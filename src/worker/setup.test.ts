@@ -49,6 +49,17 @@ describe('SetupKeeper', () => {
     expect(loaded.engines[0]).toMatchObject({ backend: 'wasm', threads: 1, slots: 64, seed: 42 })
   })
 
+  it('says when a session is wanted and none is free, and edits the tools', async () => {
+    let crowded = 0
+    const config: RunConfig = { ...echo(), tool_edits: [{ kind: 'rename', tool: 'echo_message', name: 'say' }] }
+    const { environment } = await new SetupKeeper(new HubAccess(undefined)).prepare(config, { ...nothing, onCrowded: () => crowded++ })
+    environment.onCrowded?.()
+    expect(crowded).toBe(1)
+    expect(environment.tools.map((tool) => tool.function.name)).toEqual(['say'])
+    const wrong: RunConfig = { ...echo(), tool_edits: [{ kind: 'hide', tool: 'jump' }] }
+    await expect(new SetupKeeper(new HubAccess(undefined)).prepare(wrong, nothing)).rejects.toThrow('echo has no tool "jump"')
+  })
+
   it('gives a slot room for the prompt, what reset says, and the completion', async () => {
     await new SetupKeeper(new HubAccess(undefined)).prepare(echo({ max_completion_length: 500 }), nothing)
     const [{ contextLength } = { contextLength: 0 }] = loaded.engines

@@ -36,7 +36,10 @@ export interface RunSetup {
   selfTest: SelfTestReport | null
 }
 
-export type SetupCallbacks = Omit<ModelCallbacks, 'signal'>
+export type SetupCallbacks = Omit<ModelCallbacks, 'signal'> & {
+  /** A session is wanted and none is free, now or later. */
+  onCrowded?: () => void
+}
 
 interface KeptEngine {
   key: string
@@ -56,6 +59,7 @@ export class SetupKeeper {
   async prepare(config: RunConfig, callbacks: SetupCallbacks): Promise<RunSetup> {
     const onDetail = (detail: string) => callbacks.onProgress({ what: 'environment', done: 0, total: null, detail })
     const environment = this.makeEnvironment(config, { onDetail })
+    environment.onCrowded = callbacks.onCrowded
     callbacks.onProgress({ what: 'environment', done: 0, total: null })
     this.connecting = environment
     await environment.connect().finally(() => {

@@ -142,7 +142,7 @@ describe('play by hand', () => {
     const tokens = [...page.host.querySelectorAll<HTMLElement>('[data-testid="token"]')].map((e) => [e.textContent, e.dataset['author'], e.dataset['mask']])
     expect(tokens).toEqual([['<tool_call>', 'model', '0'], ['seen', 'environment', '0']])
     const text = page.find('play-episode')?.textContent ?? ''
-    expect(text).toContain('Episode 1 by hand · seed 42')
+    expect(text).toContain('Episode 1 by hand · seed 42 · … your turn')
     expect(text).toContain('you')
     expect(page.stores.run.getState().steps).toEqual([])
   })

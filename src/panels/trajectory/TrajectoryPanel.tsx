@@ -162,7 +162,7 @@ function Summary({ episode, of }: { episode: EpisodeView; of: string | undefined
         <span className="mark" aria-hidden="true">
           {outcome.mark}
         </span>{' '}
-        {outcome.word}
+        {of !== undefined && outcome.kind === 'writing' ? S.environment.yourTurn : outcome.word}
       </span>
       {episode.finished && outcome.why && ` · ${outcome.why}`}
     </p>
