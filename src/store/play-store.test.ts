@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PlayAction, PlayResult } from '../worker/protocol'
-import { createPlay, playedConfig } from './play-store'
+import { createPlay, playedConfig, playsChanges } from './play-store'
 import { defaultConfig } from './presets'
 import { createSetupStore } from './setup-store'
 import { engineMessages, scriptedPort } from './testing/script'
@@ -130,4 +130,6 @@ it('is played with the controls’ settings, but on the environment that is conn
   const edited = { ...lane, system_prompt: 'Other.' }
   expect(playedConfig({ config: edited, applied: lane, problems: [], awaitsConsent: false })).toBe(edited)
   expect(playedConfig({ config: echo, applied: lane, problems: [], awaitsConsent: false })).toBe(lane)
+  const changes = (config: typeof lane, applied: typeof lane | null) => playsChanges({ config, applied, problems: [], awaitsConsent: false })
+  expect([changes(edited, lane), changes({ ...lane, backend: 'wasm' }, lane), changes(echo, lane), changes(edited, null)]).toEqual([true, false, false, false])
 })

@@ -73,6 +73,14 @@ export function playedConfig({ config, applied }: SetupView): RunConfig {
   return other ? applied : config
 }
 
+/** Whether an episode by hand shows another prompt or other tools than the run has: settings that were changed and not taken over yet. */
+export function playsChanges(setup: SetupView): boolean {
+  const { applied } = setup
+  const parts = ({ tool_edits, system_prompt, user_prompt, enable_thinking }: RunConfig) =>
+    JSON.stringify([tool_edits, system_prompt, user_prompt, enable_thinking])
+  return applied !== null && parts(playedConfig(setup)) !== parts(applied)
+}
+
 export function createPlay(port: EnginePort, setup: SetupStore, clock: Clock): Play {
   const store = createStore<PlayView>(() => NOTHING)
   const run = createRunStore(clock)

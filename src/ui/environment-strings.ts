@@ -9,6 +9,7 @@ export const ENVIRONMENT_STRINGS = {
   close: 'Close',
   notConnected: 'There is nothing to play yet: the environment is not connected, or the model is not loaded.',
   connected: (name: string) => `The controls name another environment: until Reset, you play ${name}, with the settings of the run.`,
+  withChanges: 'You play with the changed prompts and tools; the run takes them over at Reset.',
   seed: 'seed',
   seedRefused: 'seed must be a whole number from 0 to 2147483646',
   reset: 'Reset',

@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'react'
 import { StoresProvider, usePlay, useRun, useSelectedEpisode, useSetup, useStores } from '../../store/hooks'
 import { writeEnvironment } from '../../store/link'
-import { playedConfig } from '../../store/play-store'
+import { playedConfig, playsChanges } from '../../store/play-store'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { SceneView } from '../task/SceneView'
@@ -36,10 +36,12 @@ export function PlayPanel() {
 function Playing() {
   const connected = useRun((view) => view.environment !== null)
   const other = useSetup((state) => (playedConfig(state) === state.config ? null : writeEnvironment(playedConfig(state).environment)))
+  const changed = useSetup(playsChanges)
   if (!connected) return <p className="empty">{E.notConnected}</p>
   return (
     <div className="play">
       {other !== null && <p className="changed">{E.connected(other)}</p>}
+      {changed && <p className="changed">{E.withChanges}</p>}
       <PlayControls />
       <div className="play-table">
         <Calls />
