@@ -60,7 +60,7 @@ describe('a run on WASM', () => {
     expect(signs.filter((sign) => sign === '▲')).toHaveLength(episodes.filter((e) => (e.advantage ?? 0) > 0).length)
     expect(await dom.locator('[data-metric="grad_norm"] dd').textContent()).toMatch(/\d/)
     for (const { index } of episodes) {
-      expect(await dom.getByTestId(`episode-${index}`).getAttribute('data-outcome')).toMatch(/^(success|failure|done)$/)
+      expect(await dom.getByTestId(`episode-${index}`).getAttribute('data-outcome')).toMatch(/^(success|failure|budget|done)$/)
     }
 
     // The selected trajectory, token by token, with its authors.

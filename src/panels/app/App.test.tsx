@@ -61,7 +61,7 @@ describe('the page', () => {
   it('while running can only pause, and shows episodes with words beside the marks', async () => {
     const page = await open([...engineMessages(), running, ...stepMessages(1, { broken: 3, skill: () => 0.5 })])
     expect([disabled(page.find('train')), disabled(page.find('step')), disabled(page.find('pause'))]).toEqual([true, true, false])
-    expect(page.text('episode-3')).toContain('unscorable')
+    expect(page.text('episode-3')).toContain('server failed')
     const kinds = new Set(Array.from({ length: 8 }, (_, i) => page.find(`episode-${i}`)?.dataset['outcome']))
     expect(kinds).toEqual(new Set(['success', 'failure', 'unscorable']))
     expect(page.text('advantages')).toMatch(/▲\+\d/)

@@ -39,13 +39,18 @@ describe('how an episode stands', () => {
     [{ success: false, reward: 0 }, 'failure'],
     [{ success: null, reward: 0.4 }, 'done'],
     [{ reward: null, error: 'gone' }, 'unscorable'],
+    [{ reward: null, exit: 'env_error', error: 'gone' }, 'unscorable'],
+    [{ reward: null, exit: 'env_unreadable', error: 'no JSON' }, 'unreadable'],
+    [{ reward: 0, success: false, exit: 'turn_limit' }, 'budget'],
+    [{ reward: 0.5, success: null, exit: 'token_limit' }, 'budget'],
+    [{ reward: 1, success: true, exit: 'token_limit' }, 'success'],
   ] as const)('%o is %s', (change, kind) => {
     const outcome = outcomeOf({ ...episode, ...change })
     expect(outcome.kind).toBe(kind)
     expect(outcome.word).not.toBe('')
   })
   it('gives the reason of a failed environment, not a verdict', () => {
-    expect(outcomeOf(step.episodes[5] as EpisodeView)).toMatchObject({ word: 'unscorable', why: expect.stringContaining('1006') })
+    expect(outcomeOf(step.episodes[5] as EpisodeView)).toMatchObject({ word: 'server failed', why: expect.stringContaining('1006') })
   })
 })
 

@@ -4,7 +4,7 @@ import type { EpisodeView } from '../../store/view'
 import { EXITS, S } from '../../ui/strings'
 
 export interface Outcome {
-  kind: 'success' | 'failure' | 'done' | 'unscorable' | 'writing' | 'waiting'
+  kind: 'success' | 'failure' | 'budget' | 'done' | 'unscorable' | 'unreadable' | 'writing' | 'waiting'
   mark: string
   word: string
   /** A sentence for the tooltip. */
@@ -20,7 +20,12 @@ export function outcomeOf(episode: EpisodeView): Outcome {
   }
   const why = episode.error ?? (episode.exit ? EXITS[episode.exit] : '')
   if (episode.exit === 'stopped') return { kind: 'unscorable', mark: '◻', word: S.group.stopped, why }
+  if (episode.exit === 'env_unreadable') return { kind: 'unreadable', mark: '⊘', word: S.group.unreadable, why }
+  if (episode.exit === 'env_error') return { kind: 'unscorable', mark: '◻', word: S.group.failed, why }
   if (episode.reward === null) return { kind: 'unscorable', mark: '◻', word: S.group.unscorable, why }
+  // What the environment judged so far is not its verdict: the model ran out of turns or tokens first.
+  const ranOut = episode.exit === 'turn_limit' || episode.exit === 'token_limit'
+  if (ranOut && episode.success !== true) return { kind: 'budget', mark: '⊣', word: S.group.budget, why }
   if (episode.success === null) return { kind: 'done', mark: '·', word: S.group.done, why }
   return episode.success
     ? { kind: 'success', mark: '✓', word: S.group.success, why }
