@@ -176,7 +176,7 @@ describe('capacity', () => {
   }
 
   it('ten at once on a server with three: all get a turn, never more than three, and the limit is learnt', async () => {
-    const { environment, most } = limited(3)
+    const { environment, most, peers } = limited(3)
     await environment.connect()
     expect(environment.maxSessions).toBe(16)
     const texts = await Promise.all(
@@ -191,6 +191,9 @@ describe('capacity', () => {
     expect(texts).toEqual(Array.from({ length: 10 }, () => 'go'))
     expect(environment.maxSessions).toBe(3)
     expect(most()).toBe(3)
+    // Asked for 1, 2 and 4: few had to be refused to find that out.
+    const refused = peers.filter((peer) => peer.received.length > 0 && !peer.received.some((text) => text.includes('"reset"'))).length
+    expect(refused).toBeLessThan(6)
   })
 
   it('a server that stays full is reported with its own words', async () => {

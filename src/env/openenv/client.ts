@@ -90,6 +90,9 @@ export class OpenEnvEnvironment implements Environment {
   private limit = FIRST_MAX_SESSIONS
   /** Sessions that are open, being opened or being closed. */
   private taken = 0
+  private opening = 0
+  /** Most sessions that the server has confirmed at once: twice as many are asked for next, so that few are refused by a small server. */
+  private proven = 0
   private waiters: (() => void)[] = []
   private closed = false
 
@@ -210,21 +213,26 @@ export class OpenEnvEnvironment implements Environment {
     let said = `all ${this.limit} sessions are in use`
     for (let attempt = 0; ;) {
       if (this.closed) throw this.closedError()
-      if (this.taken < this.limit) {
+      const room = this.taken < this.limit
+      if (room && this.taken < Math.max(1, 2 * this.proven)) {
         this.taken++
+        this.opening++
         let outcome: Opened | Full | null = null
         try {
           outcome = await this.tryOpen()
         } finally {
+          this.opening--
           if (outcome === null || outcome instanceof Full) this.taken--
-          if (outcome === null) this.wake()
+          else this.proven = Math.max(this.proven, this.taken - this.opening)
+          if (!(outcome instanceof Full)) this.wake()
         }
         if (!(outcome instanceof Full)) return outcome
         said = outcome.message.replace(/\.$/, '')
         if (outcome.max !== null) this.limit = Math.max(1, Math.min(this.limit, outcome.max))
         attempt++
       }
-      this.onCrowded?.()
+      // Whoever only waits until the sessions before it are confirmed crowds nobody out.
+      if (!room || attempt > 0) this.onCrowded?.()
       const left = until - Date.now()
       if (left <= 0) {
         throw new PlaygroundError(

@@ -7,7 +7,7 @@ import { spaceSubdomain } from './url'
 /** No socket came about. */
 export class Unreached extends PlaygroundError {
   constructor(cause: PlaygroundError) {
-    super(cause.kind, cause.message, cause.advice, { cause })
+    super(cause.kind, cause.message, cause.advice, { cause, recurrence: 'passing' })
   }
 }
 
