@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/core/environment'
 import { builtinEnvironment } from '../../src/env/builtin'
 import { OpenEnvEnvironment } from '../../src/env/openenv/client'
-import { startServers, type RunningServer } from '../openenv/server'
+import { startServer, startServers, type RunningServer } from '../openenv/server'
 import { configOf, trainSteps } from './grpo-run'
 import { recorder, wireOf } from './wire-recorder'
 
@@ -114,6 +114,24 @@ describe('reasoning-gym', () => {
       const wrong = await play(environment, seed, () => ['no idea'])
       expect(wrong.first).toBe(right.first)
       expect(wrong.rewards[0]).toBeLessThan(0.5)
+    }
+  })
+})
+
+describe('the minimal server that people copy', () => {
+  it('plays: hints, a right guess, an end after four', async () => {
+    const server = await startServer('e2e/openenv/minimal/guess.py')
+    try {
+      const environment = await connect(server)
+      const all = ['1', '2', '3', '4', '5', '6', '7', '8']
+      const right = await Promise.all(all.map((guess) => play(environment, 5, () => [guess])))
+      expect(right.map(({ rewards }) => rewards[0]).sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 1])
+      expect(new Set(right.map(({ last }) => last.text))).toEqual(new Set(['Right!', 'Higher.', 'Lower.']))
+      const lost = await play(environment, 5, () => ['x', 'x', 'x', 'x', 'x'])
+      expect([lost.rewards, lost.last.done, lost.last.text]).toEqual([[0, 0, 0, 0], true, 'That is not a number.'])
+      expect(lost.first).toContain('four guesses')
+    } finally {
+      await server.kill()
     }
   })
 })
