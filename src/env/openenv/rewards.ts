@@ -7,7 +7,7 @@ import type { ObservationFrame } from './protocol'
  * A step's reward, or null where none was given, which is not 0: a field that is missing, null or not a number gives none.
  * `text` is what the model reads of the frame.
  */
-export function rewardOf(found: DiscoveredEnvironment, frame: ObservationFrame, text: string): number | null {
+export function rewardOf(found: Pick<DiscoveredEnvironment, 'reward' | 'quirks'>, frame: ObservationFrame, text: string): number | null {
   const { field } = found.reward
   const invalid = found.quirks.some((quirk) => quirk.kind === 'invalid-move' && new RegExp(quirk.pattern, 'i').test(text))
   if (invalid) return frame.reward === null ? null : 0

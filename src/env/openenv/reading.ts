@@ -1,0 +1,29 @@
+/** One observation frame as an Observation: text for the model, scene for people, reward by the environment's rule. */
+
+import type { DiscoveredEnvironment } from '../../core/discovered'
+import type { Observation } from '../../core/environment'
+import type { Entry } from './catalogue'
+import { observationScene, observationText, withoutPictures } from './observe'
+import type { ObservationFrame } from './protocol'
+import { rewardOf } from './rewards'
+
+export interface ReadingOptions {
+  found: Pick<DiscoveredEnvironment, 'reward' | 'quirks'>
+  /** null where the catalogue does not know the environment. */
+  entry: Pick<Entry, 'text' | 'scene'> | null
+  /** What the episode's last reading handed on; '' at its reset. */
+  seen: string
+  /** The text after reset; '' at the reset itself. */
+  start: string
+}
+
+/** The observation, and what the episode's next reading is to be given as `seen`. Throws what an entry's own reader throws. */
+export function readObservation(sent: ObservationFrame, { found, entry, seen: before, start }: ReadingOptions) {
+  const { frame, images } = withoutPictures(sent)
+  const { text: plain, toolError, seen } = observationText(frame, before)
+  const text = entry?.text?.(frame) ?? plain
+  const scene = entry?.scene?.(frame, text, start || text) ?? observationScene(frame, images)
+  const reward = rewardOf(found, frame, text)
+  const observation: Observation = { text, reward, done: frame.done, metadata: frame.metadata, toolError, scene }
+  return { observation: images.length > 0 ? { ...observation, images } : observation, seen }
+}
