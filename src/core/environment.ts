@@ -31,6 +31,8 @@ export interface Observation {
   metadata: Record<string, unknown>
   /** The call was refused or failed as a tool (text holds the error); it counts a turn and the episode goes on. */
   toolError: boolean
+  /** The call was refused on our side: the environment never saw it. */
+  refused?: true
   /** Anything a panel may draw (board, scene); plain JSON. Never shown to the policy. */
   scene?: unknown
   /** Pictures, which a text-only model reads as placeholders. The scene holds them too, as base64. */

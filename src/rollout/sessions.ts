@@ -178,7 +178,7 @@ export async function playTurn(
     }
     const ms = performance.now() - from
     listener.answered(observation, ms)
-    record(outcome, item.call, observation, ms)
+    record(outcome, item.call, observation, observation.refused ? null : ms)
     if (observation.scene !== undefined) outcome.scene = observation.scene
     if (observation.done) {
       outcome.done = true

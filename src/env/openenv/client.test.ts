@@ -71,7 +71,7 @@ describe('episodes', () => {
     const errors = [{ type: 'literal_error', loc: ['to'], msg: 'no such way' }]
     const { session, peers } = await started(errorFrame('VALIDATION_ERROR', 'Invalid message', { errors }))
     expect(await session.step(left)).toMatchObject({ text: 'Error: to: no such way', toolError: true, reward: null, done: false })
-    expect(await session.step({ name: 'jump', arguments: {} })).toMatchObject({ text: 'Error: There is no tool named "jump". The tools are: move.', toolError: true })
+    expect(await session.step({ name: 'jump', arguments: {} })).toMatchObject({ refused: true, text: 'Error: There is no tool named "jump". The tools are: move.', toolError: true })
     expect(peers[1]?.received.filter((text) => text.includes('"step"'))).toHaveLength(1)
     await session.close()
   })

@@ -6,9 +6,8 @@ import { PlaygroundError, UnreadableReplyError } from '../../core/errors'
 import { uniform } from '../../core/random'
 import type { ToolCall } from '../../core/tools'
 import { entryOf, type Entry } from './catalogue'
-import { observationScene, observationText, withoutPictures } from './observe'
 import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
-import { rewardOf } from './rewards'
+import { readObservation } from './reading'
 import type { Reply, SessionSocket } from './socket'
 import { planCall } from './typed-tools'
 
@@ -96,7 +95,7 @@ export class OpenEnvSession implements EnvironmentSession {
       throw new PlaygroundError('environment', `A step was asked of ${host} ${when}.`, 'Reset first.')
     }
     const plan = planCall(found, call)
-    if (plan.kind === 'refused') return toolError(plan.text)
+    if (plan.kind === 'refused') return { ...toolError(plan.text), refused: true }
     const first = await this.act(plan.action)
     if (first.kind === 'error') return toolError(`Error: ${describeFieldErrors(first)}`)
     const played = [this.observe(first)]
@@ -190,14 +189,9 @@ export class OpenEnvSession implements EnvironmentSession {
   private observe(sent: ObservationFrame): Observation {
     const { found, host } = this.options
     try {
-      const { frame, images } = withoutPictures(sent)
-      const { text: plain, toolError, seen } = observationText(frame, this.seen)
+      const { observation, seen } = readObservation(sent, { found, entry: this.entry, seen: this.seen, start: this.start })
       this.seen = seen
-      const text = this.entry?.text?.(frame) ?? plain
-      const scene = this.entry?.scene?.(frame, text, this.start || text) ?? observationScene(frame, images)
-      const reward = rewardOf(found, frame, text)
-      const observation: Observation = { text, reward, done: frame.done, metadata: frame.metadata, toolError, scene }
-      return images.length > 0 ? { ...observation, images } : observation
+      return observation
     } catch (cause) {
       this.phase = 'failed'
       void this.close()
