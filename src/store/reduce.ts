@@ -13,8 +13,8 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'engine':
       return { ...view, engine: message.report }
     case 'environment': {
-      const { spec, tools, ownTools = tools, prompts, maxSessions } = message
-      return { ...view, environment: { spec, tools, ownTools, prompts, maxSessions } }
+      const { spec, tools, ownTools = tools, prompts, maxSessions, discovered = null } = message
+      return { ...view, environment: { spec, tools, ownTools, prompts, maxSessions, discovered } }
     }
     case 'event':
       return reduceEvent(view, message.event, tokens, now)

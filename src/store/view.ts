@@ -1,6 +1,7 @@
 /** What the panels read of a run: small immutable snapshots. Tokens and other long arrays stay in the token log. */
 
 import type { EnvironmentSpec } from '../core/config'
+import type { DiscoveredEnvironment } from '../core/discovered'
 import type { ExitReason } from '../core/episode'
 import type { EngineReport, Metrics, StepRecord } from '../core/events'
 import type { Tool } from '../core/tools'
@@ -88,6 +89,8 @@ export interface EnvironmentView {
   ownTools: readonly Tool[]
   prompts: { system: string; user: string }
   maxSessions: number | null
+  /** What was found out at the server; null for what is built in. */
+  discovered: DiscoveredEnvironment | null
 }
 
 export interface RunView {

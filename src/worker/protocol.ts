@@ -1,6 +1,7 @@
 /** The whole contract between page and worker. The page never sees a tensor; the worker never sees the DOM. */
 
 import type { EnvironmentSpec, RunConfig } from '../core/config'
+import type { DiscoveredEnvironment } from '../core/discovered'
 import type { Author } from '../core/episode'
 import type { EngineReport, LoadProgress } from '../core/events'
 import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
@@ -161,6 +162,8 @@ export type Message =
       ownTools?: Tool[]
       prompts: { system: string; user: string }
       maxSessions: number | null
+      /** What was found out at the server; absent for what is built in. Its tools are without a person's edits. */
+      discovered?: DiscoveredEnvironment
     }
   | { type: 'event'; event: TrainEvent }
   /** A configure failed and the run before it goes on: these are its settings. */

@@ -1,13 +1,14 @@
 /** The run and whoever plays by hand: the run comes first, and says which tools are the environment's own. */
 import { expect, it } from 'vitest'
-import { withToolEdits } from '../env/tool-edits'
+import type { Environment } from '../core/environment'
+import { toolsFound, withToolEdits } from '../env/tool-edits'
 import { banditConfig } from '../train/testing/bandit'
 import type { Message } from './protocol'
 import { Runner } from './runner'
 import { open } from './testing/open-runner'
 
 /** A runner beside a player that counts how often it was asked to give way. */
-function beside() {
+function beside(prepared: (environment: Environment) => Environment = (environment) => environment) {
   const { keeper, environments } = open()
   const asked: string[] = []
   const messages: Message[] = []
@@ -16,7 +17,7 @@ function beside() {
       ...keeper,
       prepare: async (config, callbacks) => {
         const setup = await keeper.prepare(config, callbacks)
-        const environment = withToolEdits(setup.environment, config.tool_edits)
+        const environment = withToolEdits(prepared(setup.environment), config.tool_edits)
         environment.onCrowded = callbacks.onCrowded
         return { ...setup, environment }
       },
@@ -55,4 +56,20 @@ it('edited tools are told beside the own ones', async () => {
     [['pull'], undefined],
     [['draw'], ['pull']],
   ])
+})
+
+it('what was discovered at a server is told, also beside edited tools; of a built-in game there is nothing', async () => {
+  const page = beside((environment) => Object.assign(environment, { discovered: toolsFound('localhost:8000', environment.tools) }))
+  await page.ready()
+  await page.ready({ tool_edits: [{ kind: 'rename', tool: 'pull', name: 'draw' }] })
+  const told = page.messages.flatMap((m) => (m.type === 'environment' ? [m.discovered] : []))
+  expect(told.map((found) => [found?.host, found?.tools.map(({ tool }) => tool.function.name)])).toEqual([
+    ['localhost:8000', ['pull']],
+    ['localhost:8000', ['pull']],
+  ])
+  expect(structuredClone(told)).toEqual(told)
+  const builtIn = beside()
+  await builtIn.ready()
+  await builtIn.ready({ tool_edits: [{ kind: 'rename', tool: 'pull', name: 'draw' }] })
+  expect(builtIn.messages.filter((m) => m.type === 'environment').map((m) => 'discovered' in m)).toEqual([false, false])
 })

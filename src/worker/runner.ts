@@ -225,7 +225,7 @@ export class Runner {
     })
     this.run = { ...setup, config, trainer, talk: new ChatSession({ ...setup, config }, this.post) }
     const maxSessions = Number.isFinite(environment.maxSessions) ? environment.maxSessions : null
-    const { ownTools } = environment
+    const { ownTools, discovered } = environment
     this.post({
       type: 'environment',
       spec: config.environment,
@@ -233,6 +233,7 @@ export class Runner {
       ...(ownTools ? { ownTools: [...ownTools] } : {}),
       prompts: environment.prompts,
       maxSessions,
+      ...(discovered ? { discovered } : {}),
     })
   }
 

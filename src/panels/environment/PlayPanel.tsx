@@ -12,7 +12,6 @@ import { useDraft } from './draft'
 import { Frames } from './Frames'
 import { ObservationView } from './ObservationView'
 import { PlayControls } from './PlayControls'
-import { ServerScene } from './ServerScene'
 import { ToolForm } from './ToolForm'
 
 const E = S.environment
@@ -88,7 +87,6 @@ function Latest() {
       {latest ? (
         <>
           <SceneView scene={latest.scene} />
-          <ServerScene scene={latest.scene} />
           <ObservationView observation={latest} />
         </>
       ) : (

@@ -1,31 +1,18 @@
 /** What a server sent to be looked at: its pictures, and its boards as tables of cells. */
 
-import { z } from 'zod'
+import { useMemo } from 'react'
 import { S } from '../../ui/strings'
-
-const picture = z.object({
-  name: z.string(),
-  width: z.number(),
-  height: z.number(),
-  mime: z.enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp']),
-  // Base64 alone: nothing else can stand in the address of an image.
-  data: z.string().regex(/^[A-Za-z0-9+/]+=*$/),
-})
-const board = z.object({ name: z.string(), cells: z.array(z.array(z.string()).max(200)).max(200) })
-const serverScene = z.object({
-  kind: z.literal('openenv'),
-  images: z.array(picture).catch([]).default([]),
-  boards: z.array(board).catch([]).default([]),
-})
+import { readServerScene } from './server-scene'
 
 /** Narrower pictures are drawn larger than they are. */
 const FEW_PIXELS = 160
 
 /** Nothing for scenes of another kind, and for observations that are text alone. */
 export function ServerScene({ scene }: { scene: unknown }) {
-  const read = serverScene.safeParse(scene)
-  if (!read.success) return null
-  const { images, boards } = read.data
+  // Panels are drawn anew with every token, and pictures are long.
+  const read = useMemo(() => readServerScene(scene), [scene])
+  if (!read) return null
+  const { images, boards } = read
   return (
     <>
       {images.map(({ name, width, height, mime, data }, i) => (
@@ -36,7 +23,7 @@ export function ServerScene({ scene }: { scene: unknown }) {
       ))}
       {boards.map(({ name, cells }, i) => (
         <figure key={`board-${i}`} className="server-scene" data-testid="server-board">
-          <table>
+          <table aria-label={name}>
             <tbody>
               {cells.map((row, y) => (
                 <tr key={y}>

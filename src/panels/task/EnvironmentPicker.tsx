@@ -5,6 +5,7 @@ import { useSetup, useStores } from '../../store/hooks'
 import { Help } from '../../ui/Help'
 import { S, SETTING_HELP } from '../../ui/strings'
 import { PRESETS } from '../../worker/protocol'
+import { KnownEnvironments } from '../catalogue/KnownEnvironments'
 import { AddressField } from './AddressField'
 import { useConnected } from './useConnected'
 
@@ -42,6 +43,7 @@ export function EnvironmentPicker() {
       {own ? <AddressField /> : <p className="note">{preset?.description}</p>}
       {environment.kind === 'openenv' && awaitsConsent && <p className="note">{S.address.consent(environment.url)}</p>}
       {environment.kind === 'openenv' && sessions !== null && <p className="note">{S.task.sessions(sessions)}</p>}
+      <KnownEnvironments />
     </div>
   )
 }

@@ -1,11 +1,13 @@
-/** Draws a scene small: the road of lane, the board of catch, the words of echo. */
+/** Draws a scene small: the road of lane, the board of catch, the words of echo, a server's pictures and boards. */
 
+import { useMemo } from 'react'
+import { ServerScene } from '../environment/ServerScene'
 import { type CatchScene, type LaneScene, describeScene, readScene } from './scene'
 
 /** Nothing for scenes of environments we do not know. */
 export function SceneView({ scene }: { scene: unknown }) {
-  const known = readScene(scene)
-  if (!known) return null
+  const known = useMemo(() => readScene(scene), [scene])
+  if (!known) return <ServerScene scene={scene} />
   const label = describeScene(known)
   return (
     <figure className="scene" data-testid="scene">

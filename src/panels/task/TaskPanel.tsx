@@ -8,6 +8,7 @@ import { needsLoad } from '../../store/model-settings'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { useNarrow } from '../../ui/useNarrow'
+import { Discovered } from '../catalogue/Discovered'
 import { ToolList } from '../environment/ToolList'
 import { ModelSection, ModelSummary } from '../model/ModelSection'
 import { EnvironmentPicker } from './EnvironmentPicker'
@@ -27,6 +28,7 @@ export function TaskPanel() {
           <CurrentScene />
           <PromptsRead />
           <ToolList />
+          <Discovered />
           <ModelSummary />
         </>
       ) : (
@@ -36,6 +38,7 @@ export function TaskPanel() {
           <CurrentScene />
           <PromptsEdit />
           <ToolList />
+          <Discovered />
           <ModelSection />
           <Settings />
         </>

@@ -2,7 +2,7 @@
 
 import { type FocusEvent, type KeyboardEvent, type MouseEvent, useState } from 'react'
 import { useSelectedEpisode, useSelectedStep, useSelection, useStores, useTokens } from '../../store/hooks'
-import type { EpisodeView } from '../../store/view'
+import type { AnswerView, EpisodeView } from '../../store/view'
 import { number } from '../../ui/format'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
@@ -14,6 +14,7 @@ import { ColourBy, HeatLegend } from './Legend'
 import { type Segment, segmentsOf } from './segments'
 import { TokenCard } from './TokenCard'
 import { TokenText } from './TokenText'
+import { TurnPictures } from './TurnPictures'
 
 export function TrajectoryPanel() {
   const episode = useSelectedEpisode()
@@ -118,6 +119,7 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
                   </button>
                   {promptOpen && <div className="prompt-tokens">{drawn(segment)}</div>}
                 </div>
+                <TurnPictures scene={episode.scene} />
               </div>
             ) : (
               <div key={segment.turn} className="segment">
@@ -126,6 +128,7 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
                   <TurnReward episode={episode} turn={segment.turn} />
                 </span>
                 <div className="tokens">{drawn(segment)}</div>
+                <TurnPictures scene={answerTo(episode, segment.turn)?.scene} />
               </div>
             ),
           )}
@@ -137,8 +140,13 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
   )
 }
 
+/** What the environment said after this turn. */
+function answerTo(episode: EpisodeView, turn: number): AnswerView | undefined {
+  return episode.answers.find((a) => a.turn === turn)
+}
+
 function TurnReward({ episode, turn }: { episode: EpisodeView; turn: number }) {
-  const answer = episode.answers.find((a) => a.turn === turn)
+  const answer = answerTo(episode, turn)
   if (answer?.reward === undefined || answer.reward === null) return null
   return (
     <span className="segment-reward">

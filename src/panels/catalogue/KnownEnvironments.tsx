@@ -1,0 +1,91 @@
+/** The list of known environments: a button, and the dialog that it opens. Nothing in it connects to anything. */
+
+import { useEffect, useId, useRef, useState } from 'react'
+import { CATALOGUE, type Entry } from '../../env/openenv/catalogue'
+import { ABOUT, CATALOGUE_STRINGS as C } from '../../ui/catalogue-strings'
+import { KnownEnvironment } from './KnownEnvironment'
+
+export function KnownEnvironments() {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" className="link open-known" data-testid="open-known" onClick={() => setOpen(true)}>
+        {C.open}
+      </button>
+      {open && <List onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+/** Whether an entry's words hold every word of `text`. */
+function speaksOf({ id, title, tools, offers = [], needs }: Entry, text: string): boolean {
+  const words = [id, title, ABOUT[id] ?? '', ...tools.map(({ tool }) => tool.function.name), ...offers, ...needs].join(' ').toLowerCase()
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => words.includes(word))
+}
+
+function List({ onClose }: { onClose: () => void }) {
+  const id = useId()
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [text, setText] = useState('')
+  useEffect(() => dialog.current?.showModal(), [])
+  const shown = CATALOGUE.filter((entry) => speaksOf(entry, text.trim()))
+  const close = () => dialog.current?.close()
+  return (
+    <dialog
+      ref={dialog}
+      className="known"
+      data-testid="known"
+      aria-labelledby={`${id}-title`}
+      onClose={onClose}
+      onClick={(e) => e.target === dialog.current && close()}
+    >
+      <div className="known-head">
+        <h2 id={`${id}-title`}>{C.title}</h2>
+        <button type="button" className="button small" data-testid="close-known" onClick={close}>
+          {C.close}
+        </button>
+        <p className="note">{C.lead}</p>
+        <div className="known-find">
+          <label htmlFor={`${id}-find`}>{C.find}</label>
+          <input
+            id={`${id}-find`}
+            type="search"
+            data-testid="find-known"
+            autoComplete="off"
+            spellCheck={false}
+            value={text}
+            onChange={(e) => setText(e.target.value)}
+          />
+        </div>
+      </div>
+      {/* So that the keyboard can scroll it. */}
+      <div className="known-list" tabIndex={0} role="region" aria-label={C.title}>
+        {shown.length === 0 && <p className="empty">{C.none(text.trim())}</p>}
+        {(['played', 'source'] as const).map((evidence) => (
+          <Group key={evidence} evidence={evidence} entries={shown.filter((entry) => entry.evidence === evidence)} />
+        ))}
+      </div>
+    </dialog>
+  )
+}
+
+function Group({ evidence, entries }: { evidence: keyof typeof C.groups; entries: readonly Entry[] }) {
+  const [title, why] = C.groups[evidence]
+  if (entries.length === 0) return null
+  return (
+    <section className="known-group" data-testid={`known-${evidence}`}>
+      <h3>{title}</h3>
+      <p className="note">{why}</p>
+      <ul>
+        {entries.map((entry) => (
+          <li key={entry.id} className="known-entry" data-testid={`known-entry-${entry.id}`}>
+            <KnownEnvironment entry={entry} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
