@@ -66,7 +66,7 @@ const found: DiscoveredEnvironment = {
   reward: { take: 'last', field: 'rubric_reward', successAt: 1 },
   stepSeconds: 120,
   quirks: [{ kind: 'single-step', text: 'One call ends the episode.' }],
-  needs: ['a GPU', 'a paid service: E2B'],
+  needs: ['a GPU', 'Julia on the server', 'a paid service: E2B'],
   notes: ['The server says: <b>hello</b>'],
 }
 const connected = (discovered?: DiscoveredEnvironment): Message[] =>
@@ -89,7 +89,7 @@ describe('what was discovered', () => {
       ['Notes', 'The server says: <b>hello</b>'],
     ])
     const needs = page.find('discovered-needs')
-    expect(needs?.textContent).toBe('Its server needs a GPU and a paid service: E2B.')
+    expect(needs?.textContent).toBe('Its server needs a GPU, Julia and a paid service: E2B.')
     expect(needs?.closest('details')).toBeNull()
   })
 
@@ -133,7 +133,7 @@ describe('known environments', () => {
       expect(entry?.querySelector('h4')?.textContent).toBe(title)
       expect(entry?.closest('section')).toBe(page.find(`known-${evidence}`))
       expect(entry?.textContent).toContain(recording === null ? 'No recorded episode.' : 'Look at a recorded episode')
-      for (const need of needs) expect(entry?.querySelector('.needs')?.textContent).toContain(need)
+      for (const need of needs) expect(entry?.querySelector('.needs')?.textContent).toContain(need.replace(/ on the server$/, ''))
     }
     expect(Object.keys(ABOUT).sort()).toEqual(CATALOGUE.map(({ id }) => id).sort())
     expect(page.find('known-entry-grid_world')?.textContent).toContain('move(direction)')
