@@ -46,6 +46,8 @@ export const CATALOGUE_STRINGS = {
   cannot: 'Cannot be played here.',
   hosts: (hosts: readonly string[]) => `Named in the official examples, never tried: ${hosts.join(', ')}`,
 
+  more: 'How it works',
+
   /** A recorded episode. */
   look: 'Look at a recorded episode',
   hide: 'Close the recorded episode',

@@ -3,6 +3,7 @@
 import type { DiscoveredEnvironment } from '../../core/discovered'
 import { CATALOGUE_STRINGS as C } from '../../ui/catalogue-strings'
 import { useConnected } from '../task/useConnected'
+import { Facts } from './Facts'
 
 /** Nothing for built-in environments, and while no server is connected. */
 export function Discovered() {
@@ -11,16 +12,11 @@ export function Discovered() {
 }
 
 function Found({ found }: { found: DiscoveredEnvironment }) {
-  const { title, recognised, evidence, observation, reward, stepSeconds, quirks, notes, needs } = found
-  const facts: [string, readonly string[]][] = [
-    [C.recognised, [recognised]],
-    [C.evidence, [C.evidenceWhy[evidence]]],
-    [C.observation, [observation]],
-    [C.reward, [C.rewardIs(reward)]],
-    [C.patience, stepSeconds === undefined ? [] : [C.seconds(stepSeconds)]],
-    [C.peculiar, quirks.map(({ text }) => text)],
-    [C.notes, notes],
-  ]
+  const { title, recognised, evidence, needs } = found
+  const first = [
+    [C.recognised, recognised],
+    [C.evidence, C.evidenceWhy[evidence]],
+  ] as const
   return (
     <div className="discovered" data-testid="discovered">
       {needs.length > 0 && (
@@ -32,19 +28,7 @@ function Found({ found }: { found: DiscoveredEnvironment }) {
         <summary>
           {C.about}: {title}
         </summary>
-        <dl>
-          {facts.map(
-            ([name, sentences]) =>
-              sentences.length > 0 && (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  {sentences.map((sentence) => (
-                    <dd key={sentence}>{sentence}</dd>
-                  ))}
-                </div>
-              ),
-          )}
-        </dl>
+        <Facts of={found} first={first} />
       </details>
     </div>
   )

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { Entry } from '../../env/openenv/catalogue'
 import { ABOUT, CATALOGUE_STRINGS as C } from '../../ui/catalogue-strings'
 import { S } from '../../ui/strings'
+import { Facts } from './Facts'
 import { RecordedEpisode } from './RecordedEpisode'
 
 /** 'move(direction)'. */
@@ -30,6 +31,12 @@ export function KnownEnvironment({ entry }: { entry: Entry }) {
       )}
       {needs.length > 0 && <p className="needs">{C.needs(needs)}</p>}
       {hosts.length > 0 && <p className="note">{C.hosts(hosts)}</p>}
+      {unsupported === null && (
+        <details>
+          <summary>{C.more}</summary>
+          <Facts of={entry} />
+        </details>
+      )}
       {recording === null ? (
         <p className="note">{C.noRecording}</p>
       ) : (

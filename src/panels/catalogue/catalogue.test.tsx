@@ -139,6 +139,7 @@ describe('known environments', () => {
     expect(page.find('known-entry-grid_world')?.textContent).toContain('move(direction)')
     expect(page.find('known-entry-finqa')?.textContent).toContain('sql_query(…)')
     expect(page.find('known-entry-calendar')?.textContent).toContain('Cannot be played here. Its server speaks HTTP only')
+    expect(page.find('known-entry-echo')?.querySelector('details')?.textContent).toContain('gives no reward for a call: there is nothing to learn from it.')
     await page.press('close-known')
     expect(page.find('known')).toBeNull()
     expect(page.port.sent).toHaveLength(sent)
