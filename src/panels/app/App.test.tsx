@@ -116,6 +116,8 @@ describe('the page', () => {
     const page = await open([...engineMessages(), running, failed])
     expect(page.find('failure')?.getAttribute('role')).toBe('alert')
     expect(page.text('failure')).toBe('The gradient is not finite. Lower learning_rate.')
+    // With the bar, which does not scroll away.
+    expect(page.find('failure')?.closest('.head')?.contains(page.find('train'))).toBe(true)
     await page.press('reset')
     expect(page.port.sent.at(-1)?.type).toBe('reset')
   })

@@ -12,7 +12,7 @@ import { CurvesPanel } from '../curves/CurvesPanel'
 import { PlayPanel } from '../environment/PlayPanel'
 import { GroupPanel } from '../group/GroupPanel'
 import { SelfTestBanner } from '../model/SelfTestBanner'
-import { Alerts } from '../notices/Notices'
+import { Alerts, Failure } from '../notices/Notices'
 import { RewardsPanel } from '../rewards/RewardsPanel'
 import { TaskPanel } from '../task/TaskPanel'
 import { TrajectoryPanel } from '../trajectory/TrajectoryPanel'
@@ -23,7 +23,10 @@ export function App({ stores }: { stores: Stores }) {
   return (
     <ErrorBoundary>
       <StoresProvider stores={stores}>
-        <Bar />
+        <div className="head">
+          <Bar />
+          <Failure />
+        </div>
         <Alerts />
         <SelfTestBanner />
         <main className="page" id="loop">

@@ -1,20 +1,46 @@
-/** What went wrong, above the loop; and what a person should know but need not act on, behind a button in the bar. */
+/** What went wrong: a failure below the bar, which stays in view, warnings above the loop; and what need not be acted on, behind a button. */
 
+import { useLayoutEffect, useRef } from 'react'
 import { useRun, useSetup } from '../../store/hooks'
 import { plural } from '../../ui/format'
 import { S } from '../../ui/strings'
 
-export function Alerts() {
+/** Why the run or the loading failed and what to do next, in view wherever the page is scrolled to. */
+export function Failure() {
   const run = useRun((view) => view.run)
+  if (run.state !== 'failed') return null
+  return <FailureLine error={run.error} advice={run.advice} />
+}
+
+function FailureLine({ error, advice }: { error: string; advice: string }) {
+  const box = useRef<HTMLDivElement>(null)
+  // What sticks to the bar's lower edge must stick below this instead.
+  useLayoutEffect(() => {
+    const { current } = box
+    if (!current) return
+    const root = document.documentElement.style
+    const watch = new ResizeObserver(() => root.setProperty('--failure-height', `${current.offsetHeight}px`))
+    watch.observe(current)
+    return () => {
+      watch.disconnect()
+      root.removeProperty('--failure-height')
+    }
+  }, [])
+  return (
+    <div className="alerts failure-line" ref={box}>
+      <p className="notice failure" role="alert" data-testid="failure">
+        <strong>{error}</strong> {advice}
+      </p>
+    </div>
+  )
+}
+
+/** What of the link could not be taken. */
+export function Alerts() {
   const problems = useSetup((setup) => setup.problems)
-  if (run.state !== 'failed' && problems.length === 0) return null
+  if (problems.length === 0) return null
   return (
     <div className="alerts">
-      {run.state === 'failed' && (
-        <p className="notice failure" role="alert" data-testid="failure">
-          <strong>{run.error}</strong> {run.advice}
-        </p>
-      )}
       {problems.map((text) => (
         <p key={text} className="notice warning" role="alert">
           {text}
