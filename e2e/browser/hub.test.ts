@@ -27,7 +27,7 @@ describe('a model of the Hub', () => {
     await page.lookUp('acme/tiny')
     expect([...new Set(files())]).toEqual(['api', 'config.json'])
     expect(await page.text('verdict')).toContain('Fits.')
-    expect(await page.text('load-model')).toMatch(/^Download 2\.0\d MB and load$/)
+    expect(await page.text('load-model')).toMatch(/^Download 2\.0\d MB and load \S+$/)
     expect(await page.text('model-facts')).toContain(`revision ${stand.hub.sha('acme/tiny').slice(0, 7)}`)
     expect(await page.text('memory')).toMatch(/weights.*KV cache.*most at once/)
     expect(await page.page.getByTestId('train').isDisabled()).toBe(true)

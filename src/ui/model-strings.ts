@@ -26,8 +26,8 @@ export const MODEL_STRINGS = {
   precisionHelp:
     'How the frozen base is kept: int4 and int8 (TRL’s load_in_4bit and load_in_8bit) are blocks of 32 with one float32 scale each. The LoRA and its gradients are float32 always.',
   load: {
-    load: 'Load',
-    download: (size: string) => `Download ${size} and load`,
+    load: (name: string) => `Load ${name}`,
+    download: (size: string, name: string) => `Download ${size} and load ${name}`,
     anyway: (label: string) => `${label} anyway`,
     stored: 'It is stored in this browser: nothing to download.',
     noRoom: (free: string) => `This browser has room for ${free} only: the rest will be downloaded again next time.`,

@@ -11,10 +11,12 @@ import { latestStep } from '../../store/view'
 import { DURATIONS } from '../../ui/durations'
 import { describeRun, phaseOf } from '../../ui/sentence'
 import { S } from '../../ui/strings'
+import { useSettled } from '../notices/useSettled'
 
 export function StateLine() {
   const view = useRun((v) => v)
-  const idle = view.run.state === 'ready' && isFresh(view)
+  const settled = useSettled()
+  const idle = settled || (view.run.state === 'ready' && isFresh(view))
   const linked = useSetup((setup) => waitingFor(setup, idle))
   const distrusted = useModels((models) => isDistrusted(view.engine, models))
   const waits = linked ?? (idle && distrusted ? S.model.test.state : null)
@@ -24,7 +26,7 @@ export function StateLine() {
   const { run } = view
   return (
     <div className="state">
-      <p className={`state-line state-${run.state}`} data-testid="state-line" data-state={run.state} title={sentence}>
+      <p className={`state-line state-${settled ? 'ready' : run.state}`} data-testid="state-line" data-state={run.state} title={sentence}>
         {sentence}
       </p>
       {run.state === 'loading' && waits === null && <LoadBar label={sentence} run={run} />}

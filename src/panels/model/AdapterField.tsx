@@ -13,7 +13,8 @@ import { ReferenceForm } from './ReferenceForm'
 type Kind = 'none' | 'hub' | 'file'
 const KINDS: readonly Kind[] = ['none', 'hub', 'file']
 
-export function AdapterField() {
+/** `onRefused` hears whether the field for a LoRA of the Hub holds what cannot be read. */
+export function AdapterField({ onRefused }: { onRefused: (refused: boolean) => void }) {
   const id = useId()
   const { controller } = useStores()
   const adapter = useSetup((s) => s.config.adapter)
@@ -51,6 +52,7 @@ export function AdapterField() {
           initial={adapter?.kind === 'hub' ? writeReference(adapter.repo, adapter.revision) : ''}
           button={S.model.adapter.use}
           testId="adapter-reference"
+          onRefused={onRefused}
           onUse={use}
         />
       )}

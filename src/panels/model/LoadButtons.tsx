@@ -39,7 +39,7 @@ export function LoadButtons() {
         disabled={awaitsConsent}
         onClick={load}
       >
-        {labelOf(inspection)}
+        {labelOf(inspection, config.model.split('/').at(-1) ?? config.model)}
       </button>
       {storedBytes > 0 && <p className="note">{downloadBytes > 0 ? S.model.load.partly(bytes(storedBytes)) : S.model.load.stored}</p>}
       {downloadBytes > free && <p className="note">{S.model.load.noRoom(bytes(Math.max(0, free)))}</p>}
@@ -49,7 +49,7 @@ export function LoadButtons() {
 }
 
 /** What does not fit may be loaded all the same: the budget is a guess. */
-function labelOf({ downloadBytes, verdict }: Inspection): string {
-  const label = downloadBytes > 0 ? S.model.load.download(bytes(downloadBytes)) : S.model.load.load
+function labelOf({ downloadBytes, verdict }: Inspection, name: string): string {
+  const label = downloadBytes > 0 ? S.model.load.download(bytes(downloadBytes), name) : S.model.load.load(name)
   return verdict.kind === 'fits' ? label : S.model.load.anyway(label)
 }

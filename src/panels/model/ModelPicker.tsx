@@ -10,7 +10,8 @@ import { ReferenceForm } from './ReferenceForm'
 
 const OTHER = 'other'
 
-export function ModelPicker() {
+/** `onRefused` hears whether the field for another model holds what cannot be read. */
+export function ModelPicker({ onRefused }: { onRefused: (refused: boolean) => void }) {
   const id = useId()
   const { controller } = useStores()
   const model = useSetup((s) => s.config.model)
@@ -44,6 +45,7 @@ export function ModelPicker() {
           initial={isHubModel(model) && !curated ? writeReference(model, revision) : ''}
           button={S.model.lookUp}
           testId="model-reference"
+          onRefused={onRefused}
           onUse={(repo, model_revision) => controller.model.choose({ model: repo, model_revision })}
         />
       )}

@@ -1,5 +1,6 @@
 /** The model: which one, how it is kept, what it would take here, its loading, token and stored files. */
 
+import { useState } from 'react'
 import { AdapterField } from './AdapterField'
 import { InspectionReport } from './InspectionReport'
 import { LoadButtons } from './LoadButtons'
@@ -12,15 +13,23 @@ import { TokenField } from './TokenField'
 
 /** Everything a person can do with models; on a phone it stands in the sheet. */
 export function ModelSection() {
+  // Beside a name that cannot be read, what is known of the model chosen before would be read as its facts.
+  const [modelRefused, setModelRefused] = useState(false)
+  const [adapterRefused, setAdapterRefused] = useState(false)
+  const refused = modelRefused || adapterRefused
   return (
     <section className="model" data-testid="model">
-      <ModelPicker />
-      <ModelFacts />
+      <ModelPicker onRefused={setModelRefused} />
+      {!modelRefused && <ModelFacts />}
       <LoadProgressView />
       <PrecisionField />
-      <AdapterField />
-      <InspectionReport />
-      <LoadButtons />
+      <AdapterField onRefused={setAdapterRefused} />
+      {!refused && (
+        <>
+          <InspectionReport />
+          <LoadButtons />
+        </>
+      )}
       <div className="model-more">
         <TokenField />
         <StoredModels />

@@ -1,6 +1,6 @@
 /** One line for a repository on the Hub with its button; what cannot be read is answered with a sentence. */
 
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { readReference } from '../../store/reference'
 import { S } from '../../ui/strings'
 
@@ -10,12 +10,23 @@ interface ReferenceFormProps {
   button: string
   testId: string
   onUse: (repo: string, revision: string) => void
+  /** Whether the field holds what cannot be read; must stay the same function. */
+  onRefused: (refused: boolean) => void
 }
 
-export function ReferenceForm({ label, initial, button, testId, onUse }: ReferenceFormProps) {
+export function ReferenceForm({ label, initial, button, testId, onUse, onRefused }: ReferenceFormProps) {
   const id = useId()
   const [text, setText] = useState(initial)
   const [why, setWhy] = useState<string | null>(null)
+  const refused = why !== null
+  useEffect(() => {
+    onRefused(refused)
+    return () => onRefused(false)
+  }, [onRefused, refused])
+  const change = (typed: string) => {
+    setText(typed)
+    if (typed === initial) setWhy(null)
+  }
   const use = () => {
     const read = readReference(text)
     setWhy(read.ok ? null : read.why)
@@ -40,9 +51,9 @@ export function ReferenceForm({ label, initial, button, testId, onUse }: Referen
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
-        aria-invalid={why !== null}
+        aria-invalid={refused}
         aria-describedby={why ? `${id}-why` : undefined}
-        onChange={(e) => setText(e.target.value)}
+        onChange={(e) => change(e.target.value)}
       />
       <button type="submit" className="button" data-testid={`${testId}-use`}>
         {button}

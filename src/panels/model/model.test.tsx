@@ -89,6 +89,43 @@ describe('picking a model', () => {
     expect(page.sent('inspect')).toHaveLength(1)
   })
 
+  it('shows nothing of the model before beside a name that cannot be read, until it is taken back', async () => {
+    const page = await open()
+    await page.type('model-select', 'other')
+    await page.type('model-reference', 'me/model')
+    await page.press('model-reference-use')
+    await page.say(inspected(1))
+    const shown = () => ['model-facts', 'verdict', 'load-model'].map((id) => page.find('model')?.querySelector(`[data-testid="${id}"]`) !== null)
+    expect(shown()).toEqual([true, true, true])
+    await page.type('model-reference', 'no name')
+    await page.press('model-reference-use')
+    expect(shown()).toEqual([false, false, false])
+    await page.type('model-reference', 'me/model')
+    expect(shown()).toEqual([true, true, true])
+    await page.type('model-reference', 'no name')
+    await page.press('model-reference-use')
+    await page.type('model-select', QWEN)
+    await page.say(inspected(2))
+    expect(shown()).toEqual([true, true, true])
+  })
+
+  it('keeps the error of a loading in view until another model was looked up fine', async () => {
+    const page = await open()
+    await page.type('model-select', QWEN)
+    await page.say(inspected(1))
+    await page.press('load-model')
+    await page.say({ type: 'state', state: { state: 'failed', error: 'It is damaged.', advice: 'Delete it.', recoverable: false } })
+    expect(page.text('failure')).toBe('It is damaged. Delete it.')
+    await page.type('model-select', 'Qwen/Qwen3-1.7B')
+    expect(page.text('failure')).toBe('It is damaged. Delete it.')
+    await page.say(inspected(2, { model: 'Qwen/Qwen3-1.7B' }))
+    expect(page.find('failure')).toBeNull()
+    expect(page.text('state-line')).toBe('Qwen3-1.7B is chosen, not loaded · load it under Model')
+    await page.type('model-select', QWEN)
+    await page.say(inspected(3))
+    expect(page.text('failure')).toBe('It is damaged. Delete it.')
+  })
+
   it('says what it takes here, then downloads on the one button, which also asks to keep the files', async () => {
     const persist = vi.fn(async () => true)
     vi.stubGlobal('navigator', { storage: { persist } })
@@ -99,7 +136,7 @@ describe('picking a model', () => {
     expect(page.text('memory')).toContain('GPU memory: browsers do not tell; we assume 4.00 GB.')
     expect(page.text('memory')).toMatch(/weights 361 MB.*KV cache 705 MB.*most at once 1\.45 GB/)
     expect(page.text('device')).toMatch(/Apple M2.*shader-f16yes; not needed.*4\.10 GB.*WASM threads4/)
-    expect(page.text('load-model')).toBe('Download 1.19 GB and load')
+    expect(page.text('load-model')).toBe('Download 1.19 GB and load Qwen3-0.6B')
     expect(persist).not.toHaveBeenCalled()
     await page.press('load-model')
     expect(page.sent('configure')).toHaveLength(2)
@@ -121,11 +158,11 @@ describe('picking a model', () => {
   })
 
   it.each([
-    [inspected(1, { verdict: { kind: 'too-large', needs: 5.24e9, has: 4e9 } }), 'Too large: it needs 5.24 GB, and we count on 4.00 GB.', 'Download 1.19 GB and load anyway'],
+    [inspected(1, { verdict: { kind: 'too-large', needs: 5.24e9, has: 4e9 } }), 'Too large: it needs 5.24 GB, and we count on 4.00 GB.', 'Download 1.19 GB and load Qwen3-0.6B anyway'],
     [
       inspected(1, { verdict: { kind: 'too-slow', secondsPerToken: 12.4 }, downloadBytes: 0, storedBytes: 1.2e9, device: { gpu: null, threads: 2, gpuBudget: 0, storage: null } }),
       'Without WebGPU too slow: about 12 s a token.',
-      'Load anyway',
+      'Load Qwen3-0.6B anyway',
     ],
   ])('says why not to load (%#)', async (message, verdict, button) => {
     const page = await open()

@@ -4,11 +4,13 @@ import { useLayoutEffect, useRef } from 'react'
 import { useRun, useSetup } from '../../store/hooks'
 import { plural } from '../../ui/format'
 import { S } from '../../ui/strings'
+import { useSettled } from './useSettled'
 
 /** Why the run or the loading failed and what to do next, in view wherever the page is scrolled to. */
 export function Failure() {
   const run = useRun((view) => view.run)
-  if (run.state !== 'failed') return null
+  const settled = useSettled()
+  if (run.state !== 'failed' || settled) return null
   return <FailureLine error={run.error} advice={run.advice} />
 }
 
