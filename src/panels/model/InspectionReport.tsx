@@ -9,6 +9,7 @@ import type { Inspection } from '../../worker/protocol'
 import { S } from '../../ui/strings'
 import { DeviceFacts } from './DeviceFacts'
 import { MemoryBar } from './MemoryBar'
+import { backendFor } from './memory-parts'
 import { VerdictLine } from './VerdictLine'
 
 export function InspectionReport() {
@@ -65,10 +66,12 @@ function Answer({ inspection: { pending, result }, config }: { inspection: Inspe
 }
 
 function Report({ inspection: { verdict, plan, device } }: { inspection: Inspection }) {
+  const asked = useSetup((s) => s.config.backend)
+  const onGpu = backendFor(asked, device) === 'webgpu'
   return (
     <>
-      <VerdictLine verdict={verdict} />
-      <MemoryBar plan={plan} budget={device.gpu ? device.gpuBudget : null} />
+      <VerdictLine verdict={verdict} gpu={onGpu ? device.gpu : null} largestBuffer={plan.largestBuffer} />
+      <MemoryBar plan={plan} budget={onGpu ? device.gpuBudget : null} />
       <DeviceFacts device={device} largestBuffer={plan.largestBuffer} />
     </>
   )

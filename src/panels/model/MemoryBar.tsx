@@ -1,19 +1,20 @@
-/** Memory by part against the budget: one bar while sampling, one while training, the numbers below. */
+/** Memory by part against the budget: one bar while sampling, one while training, and the numbers of both below. */
 
 import type { MemoryPlan } from '../../core/plan'
-import { bytes } from '../../ui/format'
+import { bytes, NONE } from '../../ui/format'
 import { S } from '../../ui/strings'
-import { memoryBars } from './memory-parts'
+import { memoryBars, type PhaseId } from './memory-parts'
 
-/** `budget` in bytes; null leaves the mark out. */
+const PHASES: readonly PhaseId[] = ['sampling', 'training']
+
+/** `budget` in bytes of GPU memory; null on WASM, whose memory is the page's own. */
 export function MemoryBar({ plan, budget }: { plan: MemoryPlan; budget: number | null }) {
   const words = S.model.memory
   const { phases, parts, scale } = memoryBars(plan, budget)
   const share = (value: number) => `${((100 * value) / scale).toFixed(2)}%`
-  const label = words.label(parts.map((p) => `${words.parts[p.id]} ${bytes(p.bytes)}`).join(', '), bytes(plan.peak))
   return (
     <div className="memory" data-testid="memory">
-      <div className="memory-bars" role="img" aria-label={label}>
+      <div className="memory-bars" aria-hidden="true">
         {phases.map((phase) => (
           <div key={phase.id} className="memory-bar" title={words.phases[phase.id]}>
             {phase.parts.map((part) => (
@@ -23,18 +24,41 @@ export function MemoryBar({ plan, budget }: { plan: MemoryPlan; budget: number |
         ))}
         {budget !== null && <span className="memory-mark" style={{ insetInlineStart: share(budget) }} />}
       </div>
-      <ul className="memory-parts">
-        {parts.map((part) => (
-          <li key={part.id}>
-            <span className={`memory-swatch memory-${part.id}`} />
-            {words.parts[part.id]} <span className="memory-number">{bytes(part.bytes)}</span>
-          </li>
-        ))}
-        <li className="memory-peak">
-          {words.peak} <span className="memory-number">{bytes(plan.peak)}</span>
-        </li>
-      </ul>
-      <p className="note">{words.turns}</p>
+      <table className="memory-parts">
+        <caption className="note">{budget === null ? words.inPage : words.onGpu}</caption>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span className="sr-only">{words.part}</span>
+            </th>
+            {PHASES.map((phase) => (
+              <th key={phase} scope="col">
+                {words.phases[phase]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {parts.map((part) => (
+            <tr key={part.id}>
+              <th scope="row">
+                <span className={`memory-swatch memory-${part.id}`} /> {words.parts[part.id]}
+              </th>
+              {PHASES.map((phase) => (
+                <td key={phase}>{part.in.includes(phase) ? bytes(part.bytes) : NONE}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">{words.peak}</th>
+            {phases.map(({ id, total }) => (
+              <td key={id}>{bytes(total)}</td>
+            ))}
+          </tr>
+        </tfoot>
+      </table>
       {budget !== null && (
         <p className="note">
           <span className="memory-tick" /> {words.budget(bytes(budget))}

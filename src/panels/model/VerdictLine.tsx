@@ -1,17 +1,25 @@
 /** The verdict in words; where smaller settings would fit, the button that takes them. */
 
-import type { Verdict } from '../../core/plan'
+import type { DeviceReport, Verdict } from '../../core/plan'
 import { useSetup, useStores } from '../../store/hooks'
 import { bytes, number } from '../../ui/format'
 import { S } from '../../ui/strings'
 
-export function VerdictLine({ verdict }: { verdict: Verdict }) {
+interface VerdictLineProps {
+  verdict: Verdict
+  /** null where WASM computes. */
+  gpu: DeviceReport['gpu']
+  /** Bytes of the plan's largest buffer. */
+  largestBuffer: number
+}
+
+export function VerdictLine({ verdict, gpu, largestBuffer }: VerdictLineProps) {
   const words = S.model.verdict
   switch (verdict.kind) {
     case 'fits':
       return (
         <p className="verdict" data-testid="verdict" data-verdict="fits">
-          <span className="mark-fits">✓</span> {words.fits}
+          <Mark of="fits" /> {words.fits}
         </p>
       )
     case 'reduce':
@@ -19,16 +27,35 @@ export function VerdictLine({ verdict }: { verdict: Verdict }) {
     case 'too-large':
       return (
         <p className="verdict" data-testid="verdict" data-verdict="too-large">
-          {words.tooLarge(bytes(verdict.needs), bytes(verdict.has))} <span className="note">{words.tooLargeAdvice}</span>
+          <Mark of="too-large" /> {tooLarge(verdict, gpu, largestBuffer)} <span className="note">{words.tooLargeAdvice}</span>
         </p>
       )
     case 'too-slow':
       return (
         <p className="verdict" data-testid="verdict" data-verdict="too-slow">
-          {words.tooSlow(seconds(verdict.secondsPerToken))} <span className="note">{words.tooSlowAdvice}</span>
+          <Mark of="too-slow" /> {words.tooSlow(seconds(verdict.secondsPerToken))} <span className="note">{words.tooSlowAdvice}</span>
         </p>
       )
   }
+}
+
+/** A sign for each verdict: what the words say is seen at a glance, without its colour too. */
+const MARKS: Record<Verdict['kind'], string> = { fits: '✓', reduce: '▽', 'too-large': '✗', 'too-slow': '⧗' }
+
+function Mark({ of }: { of: Verdict['kind'] }) {
+  return (
+    <span className={`mark-${of}`} aria-hidden="true">
+      {MARKS[of]}
+    </span>
+  )
+}
+
+/** `needs` is what the smallest settings take; a single buffer may be refused where all of them together would fit. */
+function tooLarge({ needs, has }: Extract<Verdict, { kind: 'too-large' }>, gpu: DeviceReport['gpu'], largestBuffer: number): string {
+  const words = S.model.verdict
+  const largest = gpu ? Math.min(gpu.maxBufferSize, gpu.maxStorageBufferBindingSize) : Infinity
+  if (needs <= has && largestBuffer > largest) return words.tooLargeBuffer(bytes(largestBuffer), bytes(largest))
+  return words.tooLarge(bytes(needs), bytes(has), gpu ? words.hasGpu : words.hasPage)
 }
 
 /** '12 s', '0.4 s': two digits say enough of an estimate. */
@@ -45,7 +72,7 @@ function Reduce({ verdict }: { verdict: Extract<Verdict, { kind: 'reduce' }> }) 
   return (
     <div className="verdict" data-testid="verdict" data-verdict="reduce">
       <p>
-        {S.model.verdict.reduce}{' '}
+        <Mark of="reduce" /> {S.model.verdict.reduce}{' '}
         {changed.map((key, i) => (
           <span key={key}>
             {i > 0 && ', '}

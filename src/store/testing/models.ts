@@ -13,7 +13,7 @@ export const PLAN: MemoryPlan = {
   kvCache: 705 * MB,
   sampling: 88 * MB,
   training: 940 * MB,
-  peak: 1450 * MB,
+  peak: 1542 * MB,
   largestBuffer: 97 * MB,
 }
 
