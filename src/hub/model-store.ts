@@ -82,7 +82,7 @@ export class ModelStore {
   async find(repo: string, revision: string): Promise<{ sha: string; files: FileSpec[] } | null> {
     const found = (await this.manifests()).flatMap(({ manifest, entries }) => {
       if (!manifest || manifest.repo !== repo) return []
-      const named = manifest.sha === revision ? Infinity : manifest.names[revision]
+      const named = manifest.sha === revision ? Infinity : Object.hasOwn(manifest.names, revision) ? manifest.names[revision] : undefined
       return named !== undefined && isComplete(manifest, entries) ? [{ manifest, named }] : []
     })
     const newest = found.sort((a, b) => b.named - a.named)[0]?.manifest

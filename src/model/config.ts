@@ -25,21 +25,24 @@ export interface ModelConfig {
   eos_token_ids: number[]
 }
 
-const positive = z.number().int().positive()
+/** Far beyond any model that a browser holds: what a damaged or hostile file says must not be planned for. */
+const size = (most: number) => z.number().int().positive().max(most)
+const HIDDEN = 65_536
+const HEADS = 1024
 const schema = z.looseObject({
   model_type: z.enum(['qwen2', 'qwen3']),
-  hidden_size: positive,
-  num_hidden_layers: positive,
-  num_attention_heads: positive,
-  num_key_value_heads: positive.optional(),
-  head_dim: positive.nullish(),
-  intermediate_size: positive,
-  vocab_size: positive,
+  hidden_size: size(HIDDEN),
+  num_hidden_layers: size(512),
+  num_attention_heads: size(HEADS),
+  num_key_value_heads: size(HEADS).optional(),
+  head_dim: size(HEADS).nullish(),
+  intermediate_size: size(4 * HIDDEN),
+  vocab_size: size(2_000_000),
   rms_norm_eps: z.number().positive(),
   rope_theta: z.number().positive().optional(),
   rope_scaling: z.looseObject({}).nullish(),
   rope_parameters: z.looseObject({ rope_theta: z.number().positive().optional(), rope_type: z.string().optional() }).nullish(),
-  max_position_embeddings: positive,
+  max_position_embeddings: size(100_000_000),
   tie_word_embeddings: z.boolean().optional(),
   attention_bias: z.boolean().optional(),
   hidden_act: z.string(),

@@ -21,8 +21,13 @@ export function quantize(values: Float32Array, bits: Bits, name: string): Quanti
   const scales = new Float32Array(values.length / BLOCK)
   const codes = new Uint8Array((values.length * bits) / 8)
   const ok = bits === 4 ? quantize4(values, codes, scales) : quantize8(values, codes, scales)
-  if (!ok) throw new PlaygroundError('model', `${name} holds a value that is not a finite number.`, 'The file is damaged: delete the stored copy and download it again.')
+  if (!ok) throw notFinite(name)
   return { codes, scales }
+}
+
+/** The error for a weight that is no finite number. */
+export function notFinite(name: string): PlaygroundError {
+  return new PlaygroundError('model', `${name} holds a value that is not a finite number.`, 'The file is damaged: delete the stored copy and download it again.')
 }
 
 /** Back to float32: what the graphs compute with. */

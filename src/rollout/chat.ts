@@ -24,6 +24,8 @@ interface Marks {
 export class ChatFormat {
   /** Ids that end the model's turn: `<|im_end|>`, `<|endoftext|>` and the tokenizer's own EOS, where they exist. */
   readonly endOfTurnIds: number[]
+  /** The largest id that the tokenizer can write, as far as it has no holes. */
+  readonly largestId: number
   private readonly codec: TokenCodec
   private readonly endOfTurnTexts: string[]
 
@@ -33,6 +35,7 @@ export class ChatFormat {
     private readonly options: { enable_thinking: boolean },
   ) {
     this.codec = new TokenCodec(tokenizer)
+    this.largestId = this.codec.largestId()
     const texts = new Set(['<|im_end|>', '<|endoftext|>', tokenizer.eos_token ?? ''])
     this.endOfTurnTexts = [...texts].filter((text) => this.codec.added.has(text))
     this.endOfTurnIds = this.endOfTurnTexts.flatMap((text) => this.codec.added.get(text)?.id ?? [])

@@ -41,6 +41,9 @@ export interface AuthoredTokens {
   authors: Author[]
 }
 
+/** Ids beyond this are not looked for. */
+const MOST_IDS = 2 ** 24
+
 const PROBE = 'user\n  hé llo\u0301 12\r\n\n{"a": "b"}\t</x> ok'
 
 /** Byte → the character that stands for it in a byte-level vocabulary (GPT-2's table). */
@@ -62,6 +65,21 @@ export class TokenCodec {
   readonly added: ReadonlyMap<string, { id: number; special: boolean }>
   private readonly addedById: ReadonlyMap<number, string>
   private readonly addedPattern: RegExp | null
+
+  /** The largest id: doubling finds one that is none, halving the last before it; added tokens may lie behind a hole. */
+  largestId(): number {
+    const { tokenizer } = this
+    const known = (id: number): boolean => tokenizer._tokenizer.id_to_token(id) !== undefined
+    let above = 1
+    while (known(above) && above < MOST_IDS) above *= 2
+    let below = above / 2
+    while (above - below > 1) {
+      const middle = Math.floor((above + below) / 2)
+      if (known(middle)) below = middle
+      else above = middle
+    }
+    return Math.max(below, ...this.addedById.keys())
+  }
 
   /** Throws PlaygroundError('model') when the tokenizer's pipeline is not one that we reproduce exactly. */
   constructor(private readonly tokenizer: ChatTokenizer) {

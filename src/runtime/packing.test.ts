@@ -164,3 +164,17 @@ describe('micro-batches', () => {
     expect(packBatch(batch, linear).map(({ batch: rows, tokens }) => [rows, tokens])).toEqual([[1, 8], [1, 104], [1, 8]])
   })
 })
+
+it('makes no row of several sequences longer than the budget, however cheap it would be', () => {
+  const cheap: PackingOptions = { ...linear, tokenBudget: 64, cost: (tokens) => Math.sqrt(tokens) }
+  const prompt = range(40)
+  const group = Array.from({ length: 8 }, (_, k) => sequence(prompt, range(12, 100 * k)))
+  const micro = packBatch(group, cheap)
+  for (const { rows } of micro) {
+    for (const row of rows) expect(row.ids.length <= 64 || new Set(row.heads.map((head) => head.sequence)).size === 1).toBe(true)
+  }
+  // Two members fit: 40 − 1 shared and twice 12.
+  expect(Math.max(...micro.flatMap(({ rows }) => rows.map((row) => new Set(row.heads.map((head) => head.sequence)).size)))).toBeGreaterThan(1)
+  const [alone] = packBatch([sequence(prompt, range(60))], cheap)
+  expect(alone?.rows[0]?.ids.length).toBe(99)
+})

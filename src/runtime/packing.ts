@@ -33,7 +33,7 @@ export interface MicroBatch {
 }
 
 export interface PackingOptions {
-  /** Most tokens (batch × padded length) in a micro-batch; a longer row stands alone. */
+  /** Most tokens (batch × padded length) in a micro-batch; a sequence that is longer stands alone in it. */
   tokenBudget: number
   /** Row lengths are rounded up to a multiple of this. */
   multiple: number
@@ -112,13 +112,14 @@ function packRow(members: readonly Member[]): Row {
   return row
 }
 
-/** Cuts a run into rows of as many members as cost least. */
-function rowsOf(run: readonly Member[], cost: (tokens: number) => number): Row[] {
+/** Cuts a run into rows of as many members as cost least; no row of several is longer than the budget. */
+function rowsOf(run: readonly Member[], { cost, tokenBudget }: PackingOptions): Row[] {
   const cut = (per: number): Member[][] => Array.from({ length: Math.ceil(run.length / per) }, (_, i) => run.slice(i * per, (i + 1) * per))
   let best: Member[][] = []
   let bestCost = Infinity
   for (let per = 1; per <= run.length; per++) {
     const rows = cut(per)
+    if (per > 1 && rows.some((row) => row.length > 1 && rowLength(row) > tokenBudget)) continue
     const total = rows.reduce((sum, row) => sum + cost(rowLength(row)), 0)
     if (total < bestCost) [best, bestCost] = [rows, total]
   }
@@ -127,7 +128,7 @@ function rowsOf(run: readonly Member[], cost: (tokens: number) => number): Row[]
 
 /** The whole plan, in the order of the batch. Same input, same plan. */
 export function packBatch(batch: readonly TrainSequence[], options: PackingOptions): MicroBatch[] {
-  const rows = runsOf(batch).flatMap((run) => rowsOf(run, options.cost))
+  const rows = runsOf(batch).flatMap((run) => rowsOf(run, options))
   const out: MicroBatch[] = []
   const padded = (row: Row): number => Math.ceil(row.ids.length / options.multiple) * options.multiple
   for (let start = 0; start < rows.length; ) {

@@ -27,7 +27,7 @@ export interface PlanOptions {
   slots: number
   contextLength: number
   microBatchTokens: number
-  /** Tokens of the longest training row; a packed row may fill the whole micro-batch, which is what is planned for unless given. */
+  /** Tokens of the longest training row. Unless given, the longest there can be: a row fills the micro-batch, or one sequence the context. */
   rowTokens?: number
 }
 
@@ -61,6 +61,8 @@ export function kvCacheBytes(config: ModelConfig, slots: number, contextLength: 
 
 class Simulation {
   readonly pool = new BufferPool()
+  /** Graphs that were built: every layer runs the same two. */
+  private readonly graphs = new Map<ArtifactName, Graph>()
   /** Our own buffers. */
   own = 0
   peak = 0
@@ -74,7 +76,9 @@ class Simulation {
 
   /** Runs an artifact; its outputs stay, by name and pool size, until they are given back. `aliased` outputs are the caller's buffers. */
   run(name: ArtifactName, dims: Readonly<Record<string, number>>, hostBytes = 0, aliased: (output: string) => boolean = () => false): number[] {
-    return this.runGraph(buildArtifact(this.spec, name), dims, hostBytes, aliased)
+    const graph = this.graphs.get(name) ?? buildArtifact(this.spec, name)
+    this.graphs.set(name, graph)
+    return this.runGraph(graph, dims, hostBytes, aliased)
   }
 
   runGraph(graph: Graph, dims: Readonly<Record<string, number>>, hostBytes: number, aliased: (output: string) => boolean): number[] {
@@ -108,6 +112,13 @@ class Simulation {
   private mark(): void {
     this.peak = Math.max(this.peak, this.own + this.pool.total)
   }
+}
+
+/** What lies on the device throughout, without any working memory: a lower bound of `planMemory` that takes no time. */
+export function leastMemory({ config, lora, precision, slots, contextLength }: Omit<PlanOptions, 'microBatchTokens'>): MemoryPlan {
+  const [weights, adapter, kvCache] = [weightBytes(config, precision), adapterBytes({ config, lora, precision }), kvCacheBytes(config, slots, contextLength)]
+  const largestBuffer = largestOwn({ config, lora, precision, slots, contextLength, microBatchTokens: 0 })
+  return { weights, adapter, kvCache, sampling: 0, training: 0, peak: weights + adapter + kvCache, largestBuffer }
 }
 
 /** The plan for WebGPU. WASM keeps the same tensors in the page's own memory. */
@@ -155,7 +166,7 @@ function sample(simulation: Simulation, slots: number, contextLength: number): v
 
 function train(simulation: Simulation, { config, lora, precision, contextLength, microBatchTokens, rowTokens }: PlanOptions): void {
   const spec: ArtifactSpec = { config, lora, precision }
-  const tokens = rowTokens ?? microBatchTokens
+  const tokens = rowTokens ?? Math.max(microBatchTokens, contextLength)
   const batch = Math.max(1, Math.floor(microBatchTokens / tokens))
   const size = [8, 4, 2, 1].find((n) => n <= batch) ?? 1
   const all = size * tokens

@@ -135,7 +135,11 @@ export class EngineSampler implements Sampler {
   }
 
   private async embed(ids: readonly number[]): Promise<DeviceTensor> {
-    const { device, sessions, weights } = this.model
+    const { device, sessions, weights, spec } = this.model
+    const bad = ids.find((id) => !(id >= 0 && id < spec.config.vocab_size))
+    if (bad !== undefined) {
+      throw new PlaygroundError('engine', `A prompt holds token ${bad}; the vocabulary has ${spec.config.vocab_size}.`, 'Tokenizer and model do not belong together.')
+    }
     const out = await device.run(await sessions.get('embed'), { ...weights.table, ids: integers(device, ids) })
     return out.x as DeviceTensor
   }

@@ -13,7 +13,7 @@ import { CONFIG, QWEN2_CONFIG, randomModel } from './testing/random-model'
 import { baseTensors } from './weights'
 
 /** Three layers and more words than a slice takes. */
-const LARGE = { num_hidden_layers: 3, vocab_size: 2500, layer_types: ['full_attention', 'full_attention', 'full_attention'], eos_token_id: 2400 }
+const LARGE = { num_hidden_layers: 3, vocab_size: 5000, layer_types: ['full_attention', 'full_attention', 'full_attention'], eos_token_id: 2400 }
 const namesOf = (config: unknown): string[] => baseTensors(parseModelConfig(config)).map(({ name }) => name)
 const drain = async (source: WeightSource, names: readonly string[]): Promise<WeightPiece[]> => {
   const pieces: WeightPiece[] = []
@@ -54,13 +54,13 @@ describe.each([
   ['Qwen3, tied', { ...CONFIG, ...LARGE }],
   ['Qwen2, untied', { ...QWEN2_CONFIG, ...LARGE }],
 ])('%s', (_, config) => {
-  it.each([1, 7, 2048, 100_000])('keeps the first rows and layers as they are, from pieces of %d rows', async (rows) => {
+  it.each([1, 7, 4096, 100_000])('keeps the first rows and layers as they are, from pieces of %d rows', async (rows) => {
     const model = randomModel(config)
     const { source, slice } = sliceSource(cutInto(model, rows), { precision: 'float32' })
     await drain(source, namesOf(config))
     const kept = await slice()
     const json = await kept.config()
-    expect(json).toEqual({ ...config, num_hidden_layers: 2, vocab_size: 2048, layer_types: ['full_attention', 'full_attention'] })
+    expect(json).toEqual({ ...config, num_hidden_layers: 2, vocab_size: 4096, layer_types: ['full_attention', 'full_attention'] })
     const names = namesOf(json)
     expect(new Map(await kept.tensors())).toEqual(new Map(baseTensors(parseModelConfig(json)).map(({ name, dims }) => [name, dims])))
     expect(names.includes('lm_head.weight')).toBe(!config.tie_word_embeddings)
@@ -68,7 +68,7 @@ describe.each([
       const whole = await readTensor(model, name)
       const part = await readTensor(kept, name)
       expect(same(part.data, whole.data.subarray(0, elements(part.dims))), name).toBe(true)
-      expect(part.dims[0]).toBe(/embed|lm_head/.test(name) ? 2048 : whole.dims[0])
+      expect(part.dims[0]).toBe(/embed|lm_head/.test(name) ? 4096 : whole.dims[0])
     }
   })
 
@@ -129,11 +129,11 @@ describe('what a slice costs', () => {
   }
 
   it('is two layers where they fit into 100 MB, one where not, and 8 bits where one does not', () => {
-    expect(cut(small, 'int4')).toEqual({ layers: 2, words: 2048, keep: 'int4', MB: 21 })
-    expect(cut(small, 'float32')).toEqual({ layers: 1, words: 2048, keep: 'float32', MB: 71 })
-    expect(cut(large, 'int4')).toEqual({ layers: 2, words: 2048, keep: 'int4', MB: 66 })
-    expect(cut(large, 'int8')).toEqual({ layers: 1, words: 2048, keep: 'int8', MB: 61 })
-    expect(cut(large, 'float32')).toEqual({ layers: 1, words: 2048, keep: 'int8', MB: 61 })
+    expect(cut(small, 'int4')).toEqual({ layers: 2, words: 4096, keep: 'int4', MB: 22 })
+    expect(cut(small, 'float32')).toEqual({ layers: 1, words: 4096, keep: 'float32', MB: 80 })
+    expect(cut(large, 'int4')).toEqual({ layers: 2, words: 4096, keep: 'int4', MB: 68 })
+    expect(cut(large, 'int8')).toEqual({ layers: 1, words: 4096, keep: 'int8', MB: 66 })
+    expect(cut(large, 'float32')).toEqual({ layers: 1, words: 4096, keep: 'int8', MB: 66 })
   })
 
   it('is one layer as it is where 8 bits are impossible or one layer is too much anyhow', () => {

@@ -11,7 +11,8 @@ import { baseTensors } from './weights'
 
 /** Two where they fit: only then does a gradient pass through a layer to the one before it. */
 const MOST_LAYERS = 2
-const MOST_WORDS = 2048
+/** More than the head finds in one level (model/head.ts), so that the slice samples as a large vocabulary does. */
+const MOST_WORDS = 4096
 /** Most bytes that a slice keeps, unless one layer is more. Qwen3-1.7B: two layers at 4 bits, or one at 8, with their words are 66 and 61 MB. */
 const SLICE_BYTES = 100e6
 

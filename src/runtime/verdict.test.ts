@@ -43,6 +43,13 @@ describe('judge', () => {
     expect(judge(request({ device: small })).verdict.kind).toBe('too-large')
   })
 
+  it('answers at once for a model that no setting makes fit', () => {
+    const huge = { ...qwen3, num_hidden_layers: 512, hidden_size: 8192, intermediate_size: 32_768, vocab_size: 2_000_000 }
+    const from = performance.now()
+    expect(judge(request({ config: huge })).verdict.kind).toBe('too-large')
+    expect(performance.now() - from).toBeLessThan(2000)
+  })
+
   it('says how slow it would be without a GPU', () => {
     const slow = judge(request({ backend: 'wasm', device: { ...device, gpu: null } })).verdict
     expect(slow.kind).toBe('too-slow')

@@ -4,7 +4,7 @@ import type { Backend, GrpoConfig, LoraConfig, Precision } from '../core/config'
 import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { ModelConfig } from '../model/config'
 import { countParameters } from '../model/parameters'
-import { type PlanOptions, planMemory } from './plan'
+import { leastMemory, type PlanOptions, planMemory } from './plan'
 
 type Episodes = Pick<GrpoConfig, 'num_generations' | 'prompts_per_step' | 'max_completion_length'>
 
@@ -50,21 +50,26 @@ export interface JudgeRequest {
 
 /** The plan for these settings, and what it means. A run that fits but would take seconds a token is 'too-slow'. */
 export function judge(request: JudgeRequest): { plan: MemoryPlan; verdict: Verdict } {
-  const plan = planFor(request, request.grpo)
   const { device, grpo } = request
-  const needs = excess(plan, request)
-  if (needs > 0) {
+  const least = leastFor(request, smallest(grpo))
+  if (excess(least, request) > 0) return { plan: leastFor(request, grpo), verdict: { kind: 'too-large', needs: least.peak, has: limit(request) } }
+  const plan = planFor(request, grpo)
+  const secondsPerToken = estimateSeconds(request)
+  if ((request.backend === 'wasm' || device.gpu?.software) && secondsPerToken > SLOWEST_TOKEN) return { plan, verdict: { kind: 'too-slow', secondsPerToken } }
+  if (excess(plan, request) > 0) {
     const smaller = smallerSettings(request)
     if (smaller) return { plan, verdict: { kind: 'reduce', ...smaller } }
     return { plan, verdict: { kind: 'too-large', needs: planFor(request, smallest(grpo)).peak, has: limit(request) } }
   }
-  const secondsPerToken = estimateSeconds(request)
-  if ((request.backend === 'wasm' || device.gpu?.software) && secondsPerToken > SLOWEST_TOKEN) return { plan, verdict: { kind: 'too-slow', secondsPerToken } }
   return { plan, verdict: { kind: 'fits' } }
 }
 
 function planFor({ config, lora, precision, backend, promptTokens }: JudgeRequest, grpo: Episodes): MemoryPlan {
   return planMemory({ config, lora, precision, ...engineSizes(config, backend, grpo, promptTokens) })
+}
+
+function leastFor({ config, lora, precision, backend, promptTokens }: JudgeRequest, grpo: Episodes): MemoryPlan {
+  return leastMemory({ config, lora, precision, ...engineSizes(config, backend, grpo, promptTokens) })
 }
 
 const limit = ({ backend, device }: JudgeRequest): number => (backend === 'wasm' ? WASM_BYTES : device.gpuBudget)
@@ -89,7 +94,7 @@ function smallerSettings(request: JudgeRequest): Episodes | null {
       grpo = { ...grpo, max_completion_length: Math.max(least.max_completion_length, Math.floor(grpo.max_completion_length / 2)) }
     } else if (grpo.num_generations > least.num_generations) grpo = { ...grpo, num_generations: least.num_generations }
     else return null
-    if (excess(planFor(request, grpo), request) === 0) return { num_generations: grpo.num_generations, prompts_per_step: grpo.prompts_per_step, max_completion_length: grpo.max_completion_length }
+    if (excess(leastFor(request, grpo), request) === 0 && excess(planFor(request, grpo), request) === 0) return { num_generations: grpo.num_generations, prompts_per_step: grpo.prompts_per_step, max_completion_length: grpo.max_completion_length }
   }
 }
 

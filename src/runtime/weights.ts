@@ -8,7 +8,7 @@ import { type Bits, BLOCK, QUANTIZED_INPUTS, quantizedShapes } from '../graph/op
 import type { ModelConfig } from '../model/config'
 import { bitsOf } from '../model/linear-weight'
 import { blockParameters, isMatrix, layerTensor, outerParameters, type ParameterSpec } from '../model/parameters'
-import { quantize } from '../model/quantize'
+import { notFinite, quantize } from '../model/quantize'
 import type { Device, DeviceTensor } from './device'
 
 /** Names and dims of all base tensors. */
@@ -55,6 +55,7 @@ export async function loadWeights(source: WeightSource, config: ModelConfig, pre
     for await (const { name, offset, data } of source.pieces(wanted.map((tensor) => tensor.name))) {
       const { main, scales } = stored.get(name) as Stored
       if (bits === null || scales === null) {
+        checkFinite(data, name)
         device.write(main, offset, data)
         continue
       }
@@ -69,9 +70,17 @@ export async function loadWeights(source: WeightSource, config: ModelConfig, pre
   return joinWeights(config, stored, device.allocatedBytes - before)
 }
 
+/** Layer of a base tensor; −1 outside the layers. */
+const layerOf = (name: string): number => Number(/^model\.layers\.(\d+)\./.exec(name)?.[1] ?? -1)
+
 async function checkShapes(source: WeightSource, wanted: readonly ParameterSpec[], precision: Precision): Promise<void> {
   checkBlocks(wanted, precision)
   const shapes = await source.tensors()
+  const layers = wanted.reduce((most, { name }) => Math.max(most, layerOf(name) + 1), 0)
+  const beyond = [...shapes.keys()].find((name) => layerOf(name) >= layers)
+  if (beyond !== undefined) {
+    throw new PlaygroundError('model', `config.json names ${layers} layers, but the weights hold ${beyond}.`, 'The weights and config.json belong to different models.')
+  }
   for (const { name, dims } of wanted) {
     const found = shapes.get(name)
     // A missing one is the source's to name.
@@ -92,6 +101,14 @@ export function checkBlocks(tensors: readonly ParameterSpec[], precision: Precis
   if (!odd) return
   const message = `${odd.name} has ${odd.dims[1]} columns, which are no whole blocks of ${BLOCK}: it cannot be kept as ${precision}.`
   throw new PlaygroundError('model', message, 'Choose precision float32.')
+}
+
+/** Throws PlaygroundError('model') for a weight that is no number; matrices of codes are checked while they are quantised. */
+function checkFinite(values: Float32Array, name: string): void {
+  for (let i = 0; i < values.length; i++) {
+    // Infinity − Infinity and NaN − NaN are NaN.
+    if ((values[i] as number) - (values[i] as number) !== 0) throw notFinite(name)
+  }
 }
 
 function allocate(device: Device, dims: readonly number[], bits: Bits | null): Stored {

@@ -25,6 +25,8 @@ export interface Controller {
   pause(): void
   /** Back to step 0; with changed settings, a new run with these. */
   reset(): void
+  /** Takes the changed controls back to the settings that the run has. */
+  revert(): void
   /** Changes the controls. The worker hears of it at Reset, or at Train while nothing has been trained. */
   edit(change: (config: RunConfig) => RunConfig): void
   /** Takes an environment with its starting settings; at once if that destroys no run. */
@@ -141,6 +143,10 @@ export function createController(
       const broken = now.state === 'failed' && !now.recoverable
       if (state.applied === null || hasChanges(state) || broken) configure()
       else send({ type: 'reset' })
+    },
+    revert() {
+      const { applied } = setup.getState()
+      if (applied) setup.setState({ config: applied, problems: [] })
     },
     edit(change) {
       setup.setState((state) => ({ config: change(state.config) }))

@@ -141,8 +141,7 @@ describe('a download', () => {
   it('is given up for the model that was loaded before', () => {
     const { model, port, config } = halfway()
     model.cancelLoad()
-    expect(port.sent.at(-2)).toEqual({ type: 'pause-load' })
-    expect(port.sent.at(-1)).toMatchObject({ type: 'configure', config: { model: TINY_MODEL } })
+    expect(port.sent.at(-1)).toMatchObject({ type: 'cancel-load', back: { model: TINY_MODEL } })
     expect(config().model).toBe(TINY_MODEL)
   })
 
@@ -151,7 +150,7 @@ describe('a download', () => {
     model.load()
     port.say(downloading(1e6))
     model.cancelLoad()
-    expect(port.sent.at(-1)).toMatchObject({ type: 'configure', config: { model: TINY_MODEL, environment: { name: 'catch' } } })
+    expect(port.sent.at(-1)).toMatchObject({ type: 'cancel-load', back: { model: TINY_MODEL, environment: { name: 'catch' } } })
   })
 })
 

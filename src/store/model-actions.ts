@@ -117,8 +117,8 @@ export function createModelActions({ send, setup, models, configureIfFresh, engi
       const { applied, config } = setup.getState()
       const { lastLoaded } = models.getState()
       const back = lastLoaded && applied && weightsKey(lastLoaded) !== weightsKey(applied) ? lastLoaded : defaultConfig(config.environment)
-      send({ type: 'pause-load' })
-      configure(back)
+      setup.setState({ config: back, applied: back })
+      send({ type: 'cancel-load', back })
     },
     setToken(token) {
       send({ type: 'token', token })

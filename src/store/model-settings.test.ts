@@ -89,3 +89,12 @@ describe('what waits for Load', () => {
     expect(CURATED_MODELS.map((m) => isFromHub({ model: m.model, adapter: null }))).toEqual([false, true, true, true, true])
   })
 })
+
+it('keeps what a person changed when another model is chosen, there and back', () => {
+  const start = defaultConfig()
+  const edited = { ...start, grpo: { ...start.grpo, prompts_per_step: 3, learning_rate: 5e-4 } }
+  const hub = withModel(edited, { model: 'Qwen/Qwen3-0.6B', model_revision: 'main' })
+  expect(hub.grpo).toMatchObject({ prompts_per_step: 3, learning_rate: 5e-4, max_completion_length: 512 })
+  const back = withModel(hub, { model: start.model, model_revision: 'main' })
+  expect(back.grpo).toEqual(edited.grpo)
+})

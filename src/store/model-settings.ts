@@ -1,6 +1,6 @@
 /** How the choice of a model changes a run's settings, and when a choice must wait for a person's word. Pure. */
 
-import { DEFAULT_GRPO, type RunConfig } from '../core/config'
+import { DEFAULT_GRPO, type GrpoConfig, type RunConfig } from '../core/config'
 import { isHubModel } from '../env/models'
 import { defaultConfig } from './presets'
 
@@ -18,11 +18,16 @@ export function withModel(config: RunConfig, { model, model_revision }: ModelCho
   if (model === config.model) return { ...config, model_revision }
   const next: RunConfig = { ...config, model, model_revision, adapter: null }
   const preset = defaultConfig(config.environment)
-  const { seed } = config.grpo
-  if (!isHubModel(model)) return { ...next, precision: preset.precision, grpo: { ...preset.grpo, seed } }
-  if (isHubModel(config.model)) return next
-  const { max_tool_calling_iterations } = preset.grpo
-  return { ...next, precision: 'int4', grpo: { ...DEFAULT_GRPO, max_tool_calling_iterations, seed } }
+  if (isHubModel(model) && isHubModel(config.model)) return next
+  const large: GrpoConfig = { ...DEFAULT_GRPO, max_tool_calling_iterations: preset.grpo.max_tool_calling_iterations }
+  if (isHubModel(model)) return { ...next, precision: 'int4', grpo: suited(config.grpo, preset.grpo, large) }
+  return { ...next, precision: preset.precision, grpo: suited(config.grpo, large, preset.grpo) }
+}
+
+/** What a person changed stays; what still is as the former model's settings were becomes the new model's. */
+function suited(now: GrpoConfig, former: GrpoConfig, next: GrpoConfig): GrpoConfig {
+  const keys = Object.keys(next) as (keyof GrpoConfig)[]
+  return Object.fromEntries(keys.map((key) => [key, key === 'seed' || now[key] !== former[key] ? now[key] : next[key]])) as unknown as GrpoConfig
 }
 
 /**

@@ -21,6 +21,8 @@ export type Command =
   | { type: 'reset' }
   /** Stops the download that a configure began; what has come is kept. */
   | { type: 'pause-load' }
+  /** Gives a load up: the run before it goes on where it stood; without one, `back` is configured. What has come is kept. */
+  | { type: 'cancel-load'; back: RunConfig }
   /** The Hub token for gated and private repositories; kept in memory alone. null forgets it. */
   | { type: 'token'; token: string | null }
   /** What would loading this config's model take? Answered by 'inspection'; downloads only config.json and file lists. */

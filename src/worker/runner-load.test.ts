@@ -84,6 +84,47 @@ describe('a download', () => {
     expect(page.states().map(({ state }) => state)).not.toContain('failed')
   })
 
+  it('that is cancelled leaves the run where it stood; without one the given settings are configured', async () => {
+    const page = open()
+    await page.configure()
+    await page.untilState('paused', { type: 'step' })
+    page.waitForever(true)
+    await page.until(isDownloading, { type: 'configure', config: other })
+    expect(await page.untilState('paused', { type: 'cancel-load', back: other })).toEqual({ state: 'paused', step: 1 })
+    expect(page.messages.findLast(({ type }) => type === 'configured')).toEqual({ type: 'configured', config: page.prepared[0] })
+    expect(page.states().map(({ state }) => state)).not.toContain('failed')
+    expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 2 })
+
+    const empty = open()
+    empty.waitForever(true)
+    await empty.until(isDownloading, { type: 'configure', config: other })
+    empty.waitForever(false)
+    const back = { ...other, model: 'models/replies' }
+    await empty.untilState('ready', { type: 'cancel-load', back })
+    expect(empty.prepared.map(({ model }) => model)).toEqual(['acme/other', 'models/replies'])
+  })
+
+  it('that brings a run back after a failure is not given up by Pause', async () => {
+    const page = open()
+    await page.configure()
+    await page.untilState('paused', { type: 'step' })
+    page.keeper.holds = () => false
+    page.refuseWith(new PlaygroundError('model', 'The file was tampered with.', 'Choose another.'))
+    const { prepare } = page.keeper
+    // The second load, of the run before, succeeds although Pause is pressed in it.
+    page.keeper.prepare = async (config, callbacks) => {
+      if (page.prepared.length < 2) return prepare(config, callbacks)
+      page.refuseWith(null)
+      page.runner.handle({ type: 'pause-load' })
+      return prepare(config, callbacks)
+    }
+    const failed = await page.untilState('failed', { type: 'configure', config: other })
+    expect(failed).toMatchObject({ error: 'The file was tampered with.', recoverable: true })
+    const order = page.messages.map(({ type }) => type)
+    expect(order.lastIndexOf('configured')).toBeLessThan(order.lastIndexOf('engine'))
+    expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 2 })
+  })
+
   it('that is not going on cannot be paused', async () => {
     const page = open()
     await page.configure()

@@ -13,6 +13,7 @@ import { ChatSession } from './chat'
 import { Gate } from './gate'
 import type { PlayDesk } from './play'
 import type { Command, EvaluationResult, Message } from './protocol'
+import { engineMessage, environmentMessage } from './run-messages'
 import type { RunSetup, SetupKeeper } from './setup'
 
 /** What a run leaves behind when its engine dies. */
@@ -53,6 +54,10 @@ export class Runner {
   private paused = false
   /** What is being loaded. */
   private loading: RunConfig | null = null
+  /** A person wants the run before the load back. */
+  private cancelling = false
+  /** A run is being loaded again after a failure. */
+  private restoring = false
   /** A person paused the load that is going on. */
   private loadPaused = false
   /** What the load that is going on had to say that holds when it is over. */
@@ -115,8 +120,18 @@ export class Runner {
       case 'chat-stop':
         return this.chatStop.abort()
       case 'pause-load':
+        // What is loaded again after a failure holds the only copy of an adapter: it is not given up.
+        if (this.restoring) return
         this.loadPaused = this.loading !== null
         return this.keeper.abandon()
+      case 'cancel-load':
+        if (this.restoring) return
+        // The load that is given up has nothing to say any more.
+        this.latest = command
+        this.loadPaused = false
+        this.cancelling = true
+        this.keeper.abandon()
+        return this.enqueue(() => this.cancelLoad(command.back))
       case 'trust-device':
         this.trusted = this.run?.engine ?? null
         return
@@ -142,7 +157,7 @@ export class Runner {
       setup = await this.prepare(config)
     } catch (error) {
       const givenUp = error instanceof PlaygroundError && error.kind === 'stopped'
-      await this.keep(before, givenUp)
+      await this.keep(before, givenUp && !this.cancelling)
       throw error
     } finally {
       this.loading = null
@@ -152,8 +167,16 @@ export class Runner {
     // The old run's notices went with it, and these too.
     for (const text of this.loadNotices) this.warn(text)
     this.adopt(config, setup)
-    this.report(setup, (performance.now() - began) / 1000)
+    this.post(engineMessage(setup, (performance.now() - began) / 1000))
     this.tell({ state: 'ready' })
+  }
+
+  private async cancelLoad(back: RunConfig): Promise<void> {
+    this.cancelling = false
+    if (!this.run) return this.configure(back)
+    this.post({ type: 'configured', config: this.run.config })
+    const { stepNumber } = this.run.trainer
+    this.tell(stepNumber > 0 ? { state: 'paused', step: stepNumber } : { state: 'ready' })
   }
 
   /** After a load that failed or was given up: the run before it goes on. An engine that had to make room is loaded again after a failure. */
@@ -166,30 +189,30 @@ export class Runner {
     await before?.environment.close()
     if (!before || givenUp) return
     try {
-      await this.restore(before.config)
+      await this.restore(before.config, before.sha)
     } catch {
       // Why the load failed is what a person needs to hear.
       return
     }
-    this.post({ type: 'configured', config: before.config })
     this.warn(`${before.config.model} was loaded again with the adapter of step ${this.lastGood?.step ?? 0}; its optimizer starts anew.`)
   }
 
-  /** Loads a run anew, with the adapter of its last finished step. */
-  private async restore(config: RunConfig): Promise<void> {
+  /** Loads a run anew at the same commit, with the adapter of its last finished step. */
+  private async restore(config: RunConfig, sha: string | null): Promise<void> {
     const kept = this.lastGood
-    const setup = await this.prepare(config)
+    this.restoring = true
+    const setup = await this.prepare(sha === null ? config : { ...config, model_revision: sha }).finally(() => {
+      this.restoring = false
+    })
     if (kept) {
       // A fresh adapter of the same seed is what the run began with.
       setup.engine.freezeReference()
       await setup.engine.importParameters(kept.adapter)
     }
+    // First whose settings hold: what follows is about them.
+    this.post({ type: 'configured', config })
     this.adopt(config, setup, kept ?? undefined)
-    this.report(setup, 0)
-  }
-
-  private report({ engine, selfTest }: RunSetup, loadSeconds: number): void {
-    this.post({ type: 'engine', report: { info: engine.info, selfTest, lora: engine.lora, loadSeconds } })
+    this.post(engineMessage(setup, 0))
   }
 
   /** A setup whose adapter is fresh. */
@@ -224,17 +247,7 @@ export class Runner {
       ...(resume ? { resume } : {}),
     })
     this.run = { ...setup, config, trainer, talk: new ChatSession({ ...setup, config }, this.post) }
-    const maxSessions = Number.isFinite(environment.maxSessions) ? environment.maxSessions : null
-    const { ownTools, discovered } = environment
-    this.post({
-      type: 'environment',
-      spec: config.environment,
-      tools: [...environment.tools],
-      ...(ownTools ? { ownTools: [...ownTools] } : {}),
-      prompts: environment.prompts,
-      maxSessions,
-      ...(discovered ? { discovered } : {}),
-    })
+    this.post(environmentMessage(config.environment, environment))
   }
 
   private async reset(): Promise<void> {
@@ -320,7 +333,7 @@ export class Runner {
     try {
       await run.environment.close()
       await this.keeper.discardEngine()
-      await this.restore(config)
+      await this.restore(config, run.sha)
     } catch {
       // The old engine is gone and there is no new one: only a new configuration helps.
       this.run = null

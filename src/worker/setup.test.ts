@@ -17,7 +17,7 @@ vi.mock('./model', () => ({
   loadModel: async ({ model }: RunConfig) => {
     if (model === loaded.missing) throw new PlaygroundError('model', `${model} was not found.`)
     loaded.folders.push(model)
-    return { source: memorySource({ ...CONFIG, max_position_embeddings: 4096 }, []), tokenizer: qwen3Tokenizer(), sha: loaded.sha, close: async () => undefined }
+    return { source: memorySource({ ...CONFIG, vocab_size: 151_936, max_position_embeddings: 4096 }, []), tokenizer: qwen3Tokenizer(), sha: loaded.sha, close: async () => undefined }
   },
   chatFormat: ({ tokenizer }: { tokenizer: ReturnType<typeof qwen3Tokenizer> }, enable_thinking: boolean) =>
     new ChatFormat(tokenizer, { enable_thinking }),

@@ -9,7 +9,8 @@ import type { ChatMessage } from '../core/tools'
 import { builtinEnvironment } from '../env/builtin/index'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../env/openenv/client'
 import { withToolEdits } from '../env/tool-edits'
-import { parseModelConfig } from '../model/config'
+import { isRepoId } from '../hub/model-reference'
+import { type ModelConfig, parseModelConfig } from '../model/config'
 import type { ChatFormat } from '../rollout/chat'
 import { type Capabilities, chooseBackend, probeCapabilities } from '../runtime/capabilities'
 import { createEngine, type EngineInstance } from '../runtime/create'
@@ -32,6 +33,8 @@ export interface RunSetup {
   engine: RunEngine
   environment: Environment
   chat: ChatFormat
+  /** The Hub's commit that is loaded; null for a model of this site. */
+  sha: string | null
   /** null where nothing was compared: WASM. */
   selfTest: SelfTestReport | null
 }
@@ -110,6 +113,7 @@ export class SetupKeeper {
     try {
       const shape = parseModelConfig(await loaded.source.config())
       const chat = chatFormat(loaded, config.enable_thinking)
+      checkVocabulary(config.model, chat, shape)
       const messages: ChatMessage[] = [
         ...(config.system_prompt ? [{ role: 'system' as const, content: config.system_prompt }] : []),
         { role: 'user', content: config.user_prompt },
@@ -135,7 +139,7 @@ export class SetupKeeper {
         this.engine = made
       }
       this.model = { key: modelKey, loaded }
-      return { environment, chat, engine: this.engine.instance, selfTest: this.engine.selfTest }
+      return { environment, chat, engine: this.engine.instance, sha: loaded.sha, selfTest: this.engine.selfTest }
     } finally {
       // Read or given up: the stored files are free for other tabs.
       await loaded.close()
@@ -148,7 +152,7 @@ export class SetupKeeper {
     config: RunConfig,
     loaded: LoadedModel,
     capabilities: Capabilities,
-    { onProgress, signal }: ModelCallbacks,
+    { onProgress, onNotice, signal }: ModelCallbacks,
   ): Promise<KeptEngine> {
     const base = parseModelConfig(await loaded.source.config())
     const adapter = config.adapter ? await this.hub.adapter(config.adapter, base, signal) : null
@@ -161,6 +165,10 @@ export class SetupKeeper {
     onProgress({ what: 'engine', done: 0, total: null })
     const adapterName = capabilities.gpu?.name ?? 'GPU'
     const lora: LoraConfig = adapter?.lora ?? config.lora
+    const named = adapter?.baseModel
+    if (named && isRepoId(named) && named !== config.model) {
+      onNotice(`The adapter was trained on ${named}, not on ${config.model}: its shapes fit, but what it learned may not.`)
+    }
     const { source, slice } = sliceSource(loaded.source, { precision: config.precision })
     const instance = await createEngine({
       ...options,
@@ -182,4 +190,12 @@ export class SetupKeeper {
       throw error
     }
   }
+}
+
+/** Throws PlaygroundError('model') when the tokenizer writes ids that the embedding does not have. */
+function checkVocabulary(model: string, chat: ChatFormat, { vocab_size: vocab }: ModelConfig): void {
+  const { largestId } = chat
+  if (largestId < vocab) return
+  const message = `The tokenizer of ${model} has a token ${largestId}; the model's vocabulary ends at ${vocab - 1}.`
+  throw new PlaygroundError('model', message, 'Tokenizer and weights belong to different models: choose another repository or revision.')
 }

@@ -76,13 +76,17 @@ function Sheet() {
 }
 
 function Changed() {
-  // A model that waits for Load says so itself.
-  const changed = useSetup((s) => hasChanges(s) && !needsLoad(s))
+  const { controller } = useStores()
+  const changed = useSetup(hasChanges)
+  const waits = useSetup(needsLoad)
   const fresh = useRun(isFresh)
   if (!changed) return null
   return (
     <p className="changed" data-testid="settings-changed">
-      {fresh ? S.task.changedFresh : S.task.changed}
+      {waits ? S.task.changedModel : fresh ? S.task.changedFresh : S.task.changed}{' '}
+      <button type="button" className="link" data-testid="undo-changes" title={S.task.undoHint} onClick={controller.revert}>
+        {S.task.undo}
+      </button>
     </p>
   )
 }

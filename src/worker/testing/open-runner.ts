@@ -59,7 +59,7 @@ export function open(options: BanditOptions = {}) {
       const environment = Object.assign(bandit(options), { closed: 0 })
       environment.close = async () => void environment.closed++
       environments.push(environment)
-      return { engine, environment, chat, selfTest }
+      return { engine, environment, chat, sha: null, selfTest }
     },
     discardEngine: async () => void discarded++,
     abandon: () => giveUp?.(),
