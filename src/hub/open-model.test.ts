@@ -294,6 +294,17 @@ describe('openHubModel', () => {
     expect((error as PlaygroundError).advice).not.toBe('')
   })
 
+  it.each<[boolean, RegExp]>([
+    [true, /^Delete the model under “Stored in this browser” and load it again; if this comes back, .* choose another revision\.$/],
+    [false, /^Load the model again; if this comes back, .* choose another revision\.$/],
+  ])('says the way out of weights that cannot be used (stored: %s)', async (stored, advice) => {
+    const hub = memoryHub({ ...small, 'model.safetensors': new Uint8Array(2000).fill(1) })
+    const { model } = await open(hub, store(stored ? new MemoryStorage() : null))
+    const error = await model.source.tensors().catch((e: unknown) => e as PlaygroundError)
+    expect(error).toMatchObject({ kind: 'model', message: expect.stringContaining('me/model/model.safetensors: This safetensors file cannot be used') as string })
+    expect((error as PlaygroundError).advice).toMatch(advice)
+  })
+
   it('says that a config is not JSON', async () => {
     const opened = await open(memoryHub({ ...small, 'config.json': '<html>', 'model.safetensors': gapped }), store(null))
     await expect(opened.model.source.config()).rejects.toThrow('config.json of me/model is not JSON')

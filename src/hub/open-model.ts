@@ -83,6 +83,7 @@ export async function openHubModel(options: OpenHubModelOptions): Promise<HubMod
         return { index, open: (shard) => loading.weights(shard) }
       },
       onPlan: (ranges) => loading.plan(ranges),
+      damagedAdvice: () => damagedAdvice(lease.model.storing),
     })
     return {
       repo: id,
@@ -102,6 +103,12 @@ export async function openHubModel(options: OpenHubModelOptions): Promise<HubMod
     await lease.release()
     throw error
   }
+}
+
+/** A stored file that is as damaged as it came would be read again and again. */
+function damagedAdvice(stored: boolean): string {
+  const again = stored ? 'Delete the model under “Stored in this browser” and load it again' : 'Load the model again'
+  return `${again}; if this comes back, the file on the Hub itself is damaged: choose another revision.`
 }
 
 function parseConfig(repo: string, text: string): unknown {

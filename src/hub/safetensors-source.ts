@@ -29,6 +29,8 @@ export interface SafetensorsSourceOptions {
   name: string
   /** All that a call of `pieces` will read, before it reads the first byte. */
   onPlan?: (ranges: PlannedRange[]) => void | Promise<void>
+  /** What to do about a file that cannot be used, where whoever opened it knows more than the bytes say. Asked when it is. */
+  damagedAdvice?: () => string
 }
 
 interface Shard {
@@ -93,10 +95,11 @@ export class SafetensorsSource implements WeightSource {
   private async readHeaders(): Promise<Shard[]> {
     const given = await this.options.files()
     const shards: Shard[] = []
-    if (!('index' in given)) for (const file of given) shards.push(await readHead(file))
+    const { damagedAdvice } = this.options
+    if (!('index' in given)) for (const file of given) shards.push(await readHead(file, damagedAdvice))
     else {
       for (const [name, tensors] of given.index.shards) {
-        const shard = await readHead(await given.open(name))
+        const shard = await readHead(await given.open(name), damagedAdvice)
         const missing = tensors.find((tensor) => !shard.entries.has(tensor))
         if (missing !== undefined) {
           throw new PlaygroundError(
@@ -127,7 +130,7 @@ function checkOnce(shards: readonly Shard[]): void {
   }
 }
 
-async function readHead(file: ByteSource): Promise<Shard> {
+async function readHead(file: ByteSource, damagedAdvice?: () => string): Promise<Shard> {
   try {
     const head = await readExactly(file, 0, Math.min(HEAD_BYTES, file.size))
     const length = safetensorsHeaderBytes(head)
@@ -143,7 +146,7 @@ async function readHead(file: ByteSource): Promise<Shard> {
   } catch (error) {
     // A refusal of the bytes does not know whose they are; what the file's own reads throw does.
     if (!(error instanceof PlaygroundError) || !error.message.startsWith('This safetensors file')) throw error
-    throw new PlaygroundError('model', `${file.name}: ${error.message}`, error.advice, { cause: error })
+    throw new PlaygroundError('model', `${file.name}: ${error.message}`, damagedAdvice?.() ?? error.advice, { cause: error })
   }
 }
 
