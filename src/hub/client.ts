@@ -82,11 +82,12 @@ export class HubClient {
    * Finds the commit of a revision and lists its files.
    * @throws PlaygroundError 'config' for a bad token, 'stopped' after an abort, else 'model': hubError's sentences
    */
-  async repo(repo: string, revision = 'main', { signal }: { signal?: AbortSignal } = {}): Promise<HubRepo> {
+  async repo(repo: string, revision = 'main', { signal, what }: { signal?: AbortSignal; what?: HubContext['what'] } = {}): Promise<HubRepo> {
     if (!isRepoId(repo)) throw new PlaygroundError('model', `'${repo}' is no id of a model on the Hub.`, 'Write owner/name, for example Qwen/Qwen3-0.6B.')
     this.token()
+    const context = { ...this.context(repo, revision), ...(what ? { what } : {}) }
     const { modelInfo, listFiles } = await import('@huggingface/hub')
-    const load = (input: string | URL | Request, init: RequestInit = {}) => this.request(urlOf(input), { ...init, signal }, this.context(repo, revision))
+    const load = (input: string | URL | Request, init: RequestInit = {}) => this.request(urlOf(input), { ...init, signal }, context)
     const shared = { hubUrl: this.endpoint, fetch: load }
     try {
       const info = information.parse(await modelInfo({ ...shared, name: repo, revision, additionalFields: ['sha'] }))
@@ -101,7 +102,7 @@ export class HubClient {
       if (cause instanceof PlaygroundError) throw cause
       if (signal?.aborted) throw stopped(repo)
       const url = `${this.endpoint}/api/models/${repo}`
-      if (!(cause instanceof SyntaxError || cause instanceof z.ZodError)) throw hubError({ kind: 'network', cause, url }, this.context(repo, revision))
+      if (!(cause instanceof SyntaxError || cause instanceof z.ZodError)) throw hubError({ kind: 'network', cause, url }, context)
       const advice = 'A network with a sign-in page may stand between: open any web page, sign in, and load the model again.'
       throw new PlaygroundError('model', `The answer about ${repo} is not one that the Hub gives.`, advice, { cause })
     }

@@ -210,6 +210,7 @@ describe('loadHubAdapter', () => {
     ['me/pickle', 'main', 'me/pickle keeps its LoRA as adapter_model.bin'],
     ['me/half', 'main', "me/half has no file 'adapter_model.safetensors'"],
     ['me/lora', 'step-10', 'adapter_config.json: r: '],
+    ['me/nolora', 'main', 'The Hub shows no adapter me/nolora'],
     ['me/lora', 'v9', "me/lora has no revision 'v9'"],
   ])('says what is wrong with %s at %s', async (repo, revision, message) => {
     const error = await loadHubAdapter(client, repo, revision).then(() => null, (e: unknown) => e as PlaygroundError)

@@ -235,7 +235,7 @@ export async function loadHubAdapter(
   revision = 'main',
   { base = null, ...options }: OpenOptions & { base?: ModelShape | null } = {},
 ): Promise<PeftAdapter & { sha: string }> {
-  const at = await client.repo(repo, revision, options)
+  const at = await client.repo(repo, revision, { signal: options.signal, what: 'adapter' })
   const has = (path: string) => at.files.some((file) => file.path === path)
   if (!has(ADAPTER_CONFIG)) {
     const what = has('config.json') ? 'is a model, not a LoRA' : 'holds no LoRA in PEFT’s format'

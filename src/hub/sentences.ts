@@ -4,6 +4,8 @@ import { PlaygroundError } from '../core/errors'
 
 /** What was wanted when it failed. */
 export interface HubContext {
+  /** What the repository should hold; a model unless said. */
+  what?: 'model' | 'adapter'
   repo: string
   /** As a person wrote it, not the commit. */
   revision: string
@@ -85,14 +87,14 @@ function named({ repo, revision, path }: HubContext): string {
   return path === undefined ? at : `${path} of ${at}`
 }
 
-function unauthorized(code: string | null, { repo, hasToken }: HubContext): PlaygroundError {
+function unauthorized(code: string | null, { repo, hasToken, what = 'model' }: HubContext): PlaygroundError {
   if (code === 'GatedRepo') return gated(repo, `${repo} is gated, and the Hub does not know who asks (401).`)
   if (hasToken && code === null) {
     const advice = `It may be mistyped, expired or revoked. ${NEW_TOKEN} again, or remove the token for public models.`
     return new PlaygroundError('model', `The Hub does not accept this token (401) for ${repo}.`, advice)
   }
   const advice = `Check the spelling. If the repository is private, it needs a token of an account that may read it. ${NEW_TOKEN}.`
-  return new PlaygroundError('model', `The Hub shows no model ${repo} to strangers (401): the id is wrong or the repository is private.`, advice)
+  return new PlaygroundError('model', `The Hub shows no ${what} ${repo} to strangers (401): the id is wrong or the repository is private.`, advice)
 }
 
 function gated(repo: string, message: string): PlaygroundError {
@@ -117,7 +119,7 @@ function isStorage(url: string): boolean {
 }
 
 function notFound(code: string | null, url: string, context: HubContext): PlaygroundError {
-  const { repo, revision, path, hasToken } = context
+  const { repo, revision, path, hasToken, what = 'model' } = context
   if (code === 'RevisionNotFound') {
     const advice = `Take main, or a branch, tag or commit that is listed at https://huggingface.co/${repo}/commits/main.`
     return new PlaygroundError('model', `${repo} has no revision '${revision}' (404).`, advice)
@@ -126,7 +128,7 @@ function notFound(code: string | null, url: string, context: HubContext): Playgr
   const advice = hasToken
     ? 'Check the spelling; if the repository is private, the account of this token must be allowed to read it.'
     : 'Check the spelling against the address of its page on the Hub.'
-  return new PlaygroundError('model', `The Hub has no model ${repo}${hasToken ? ' that this token may see' : ''} (404).`, advice)
+  return new PlaygroundError('model', `The Hub has no ${what} ${repo}${hasToken ? ' that this token may see' : ''} (404).`, advice)
 }
 
 /** The error for a file that the repository does not have. */
