@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { LORA_TARGETS, type LoraConfig, type LoraTarget } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
-import type { HubClient, OpenOptions } from './client'
+import type { HubClient, HubRepo, OpenOptions } from './client'
 import { readSafetensors } from './safetensors'
 
 /** What of a model's config decides the shapes of its LoRA; a ModelConfig has it all. */
@@ -225,6 +225,35 @@ export function readPeftAdapter(configJson: unknown, weights: Uint8Array, base: 
   }
 }
 
+/** What adapter_config.json alone says: enough to plan for. Throws PlaygroundError('model') with the field that is not supported. */
+export function readPeftConfig(configJson: unknown): Pick<PeftAdapter, 'lora' | 'baseModel'> {
+  const config = readConfig(configJson)
+  const named = namedTargets(config)
+  return {
+    lora: {
+      r: config.r,
+      lora_alpha: config.lora_alpha,
+      use_rslora: config.use_rslora ?? false,
+      target_modules: LORA_TARGETS.filter((target) => named === null || named.has(target)),
+    },
+    baseModel: config.base_model_name_or_path || null,
+  }
+}
+
+/** The commit of an adapter on the Hub and its parsed adapter_config.json. Throws as loadHubAdapter does. */
+export async function findHubAdapter(client: HubClient, repo: string, revision = 'main', options: OpenOptions = {}): Promise<{ at: HubRepo; config: unknown }> {
+  const at = await client.repo(repo, revision, { signal: options.signal, what: 'adapter' })
+  const has = (path: string) => at.files.some((file) => file.path === path)
+  if (!has(ADAPTER_CONFIG)) {
+    const what = has('config.json') ? 'is a model, not a LoRA' : 'holds no LoRA in PEFT’s format'
+    refuse(`${repo} ${what}: it has no ${ADAPTER_CONFIG} at revision '${revision}'.`, 'Choose a repository whose first folder holds adapter_config.json and adapter_model.safetensors.')
+  }
+  if (!has(ADAPTER_WEIGHTS) && has('adapter_model.bin')) {
+    refuse(`${repo} keeps its LoRA as adapter_model.bin, a pickle, which may run code.`, 'Save it again with PEFT, which writes adapter_model.safetensors.')
+  }
+  return { at, config: await client.json(at, ADAPTER_CONFIG, { ...options, onProgress: undefined }) }
+}
+
 /**
  * Downloads and reads an adapter from the Hub; `sha` is the commit that it was read at.
  * @throws PlaygroundError as HubClient and readPeftAdapter do; 'model' when the repository holds no LoRA in PEFT's format
@@ -235,15 +264,6 @@ export async function loadHubAdapter(
   revision = 'main',
   { base = null, ...options }: OpenOptions & { base?: ModelShape | null } = {},
 ): Promise<PeftAdapter & { sha: string }> {
-  const at = await client.repo(repo, revision, { signal: options.signal, what: 'adapter' })
-  const has = (path: string) => at.files.some((file) => file.path === path)
-  if (!has(ADAPTER_CONFIG)) {
-    const what = has('config.json') ? 'is a model, not a LoRA' : 'holds no LoRA in PEFT’s format'
-    refuse(`${repo} ${what}: it has no ${ADAPTER_CONFIG} at revision '${revision}'.`, 'Choose a repository whose first folder holds adapter_config.json and adapter_model.safetensors.')
-  }
-  if (!has(ADAPTER_WEIGHTS) && has('adapter_model.bin')) {
-    refuse(`${repo} keeps its LoRA as adapter_model.bin, a pickle, which may run code.`, 'Save it again with PEFT, which writes adapter_model.safetensors.')
-  }
-  const config = await client.json(at, ADAPTER_CONFIG, { ...options, onProgress: undefined })
+  const { at, config } = await findHubAdapter(client, repo, revision, options)
   return { ...readPeftAdapter(config, await client.bytesOf(at, ADAPTER_WEIGHTS, options), base), sha: at.sha }
 }

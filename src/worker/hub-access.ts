@@ -4,7 +4,7 @@ import type { AdapterSource } from '../core/config'
 import { PlaygroundError } from '../core/errors'
 import { checkToken, HubClient } from '../hub/client'
 import { browserModelStore, type ModelStore } from '../hub/model-store'
-import { loadHubAdapter, type PeftAdapter, readPeftAdapter } from '../hub/peft-adapter'
+import { findHubAdapter, loadHubAdapter, type PeftAdapter, readPeftAdapter, readPeftConfig } from '../hub/peft-adapter'
 import type { ModelConfig } from '../model/config'
 
 interface AdapterFiles {
@@ -44,14 +44,23 @@ export class HubAccess {
   /** The adapter for a base of this shape. Throws PlaygroundError with what does not fit. */
   async adapter(source: AdapterSource, base: ModelConfig, signal: AbortSignal): Promise<PeftAdapter> {
     if (source.kind === 'hub') return loadHubAdapter(this.client, source.repo, source.revision, { base, signal })
-    const files = this.files.get(source.name)
-    if (!files) throw new PlaygroundError('config', `The files of the adapter ${source.name} are not here any more.`, 'Choose them again, or start from a fresh LoRA.')
-    let config: unknown
+    const { config, weights } = this.filesOf(source.name)
+    return readPeftAdapter(config, weights, base)
+  }
+
+  /** What the adapter's config says of it; of one on the Hub nothing else is downloaded. */
+  async adapterConfig(source: AdapterSource): Promise<Pick<PeftAdapter, 'lora' | 'baseModel'>> {
+    if (source.kind === 'hub') return readPeftConfig((await findHubAdapter(this.client, source.repo, source.revision)).config)
+    return readPeftConfig(this.filesOf(source.name).config)
+  }
+
+  private filesOf(name: string): { config: unknown; weights: Uint8Array } {
+    const files = this.files.get(name)
+    if (!files) throw new PlaygroundError('config', `The files of the adapter ${name} are not here any more.`, 'Choose them again, or start from a fresh LoRA.')
     try {
-      config = JSON.parse(files.config)
+      return { config: JSON.parse(files.config) as unknown, weights: files.weights }
     } catch (cause) {
-      throw new PlaygroundError('config', `adapter_config.json of ${source.name} is not JSON.`, 'Choose the file that PEFT saved.', { cause })
+      throw new PlaygroundError('config', `adapter_config.json of ${name} is not JSON.`, 'Choose the file that PEFT saved.', { cause })
     }
-    return readPeftAdapter(config, files.weights, base)
   }
 }

@@ -70,6 +70,16 @@ const inspected = (result: Awaited<ReturnType<ReturnType<typeof openDesk>['inspe
 }
 
 describe('looking a model up', () => {
+  it('plans for the starting adapter’s own rank, and says before any download when it is none', async () => {
+    const { inspect } = openDesk()
+    const fresh = await inspect(of('acme/tiny'))
+    const own = await inspect(of('acme/tiny', { adapter: { kind: 'hub', repo: 'acme/lora', revision: 'main' } }))
+    expect(fresh.ok && own.ok && own.inspection.plan.adapter).toBeLessThan(fresh.ok ? fresh.inspection.plan.adapter / 4 : 0)
+    expect(hub.requests.some(({ path }) => path.includes('adapter_model'))).toBe(false)
+    const whole = await inspect(of('acme/tiny', { adapter: { kind: 'hub', repo: 'acme/tiny', revision: 'main' } }))
+    expect(whole).toMatchObject({ ok: false, error: expect.stringContaining('acme/tiny is a model, not a LoRA') as string })
+  })
+
   it('asks for the description, the list of files and config.json alone, and says what loading takes', async () => {
     const { inspect } = openDesk()
     const found = inspected(await inspect(of('acme/tiny', { precision: 'int4' })))

@@ -86,7 +86,9 @@ export class ModelDesk {
     const backend = chooseBackend(run.backend, { gpu: device.gpu, threads: device.threads })
     const promptTokens =
       Math.ceil((run.system_prompt.length + run.user_prompt.length) / CHARACTERS_A_TOKEN) + TOOLS_AND_TEMPLATE + OBSERVATION_ROOM[run.environment.kind]
-    const { plan, verdict } = judge({ config, lora: run.lora, precision: run.precision, backend, grpo: run.grpo, promptTokens, device })
+    // A starting adapter brings its own rank; one that is not there, or is no LoRA, is said before any download.
+    const lora = run.adapter ? (await this.hub.adapterConfig(run.adapter)).lora : run.lora
+    const { plan, verdict } = judge({ config, lora, precision: run.precision, backend, grpo: run.grpo, promptTokens, device })
     return {
       model: run.model,
       revision: sha,
