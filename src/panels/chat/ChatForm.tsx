@@ -1,7 +1,8 @@
 /** Where a person writes, and what a question is asked with: model, thinking, tools, temperature, length. */
 
 import { type FormEvent, type KeyboardEvent, useId, useState } from 'react'
-import { useChat, useRun, useStores } from '../../store/hooks'
+import { TINY_MODEL } from '../../env/presets'
+import { useChat, useRun, useSetup, useStores } from '../../store/hooks'
 import { latestStep, type RunView } from '../../store/view'
 import { S } from '../../ui/strings'
 
@@ -40,6 +41,7 @@ export function ChatForm() {
   return (
     <form className="chat-form" onSubmit={submit}>
       <Choices />
+      <OnlyPlays />
       <div className="chat-line">
         <textarea
           aria-label={S.chat.message}
@@ -78,6 +80,19 @@ export function ChatForm() {
         </p>
       )}
     </form>
+  )
+}
+
+/** A person greets the first model that they meet; the shipped one was taught no language but its games'. */
+function OnlyPlays() {
+  const shipped = useSetup(({ applied, config }) => (applied ?? config).model === TINY_MODEL)
+  const tools = useChat((view) => view.settings.tools)
+  const name = useRun(environmentName)
+  if (!shipped || tools) return null
+  return (
+    <p className="note" data-testid="chat-shipped">
+      {name === null ? S.chat.shippedAlone : S.chat.shipped(S.chat.tools(name))}
+    </p>
   )
 }
 

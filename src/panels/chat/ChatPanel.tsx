@@ -25,7 +25,7 @@ export function ChatPanel() {
           >
             {all ? S.chat.onlySaid : S.chat.allTokens}
           </button>
-          <button type="button" className="button small" data-testid="chat-restart" onClick={chat.restart}>
+          <button type="button" className="button small" data-testid="chat-restart" title={S.chat.restartHint} onClick={chat.restart}>
             {S.chat.restart}
           </button>
         </>

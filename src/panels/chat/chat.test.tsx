@@ -46,7 +46,7 @@ async function open(messages: Message[] = engineMessages()) {
     reason,
     error,
   })
-  return { port, host, say, find, press, type, key, asked, answer, ended }
+  return { port, stores, host, say, find, press, type, key, asked, answer, ended }
 }
 
 const token = (text: string, author: ChatToken['author'] = 'model'): ChatToken => ({ id: 0, text, author })
@@ -82,6 +82,16 @@ describe('the chat', () => {
     await page.say(page.ended('length'))
     expect(page.find('chat-answer')?.textContent).toContain('Cut at max_new_tokens.')
     expect(page.find('chat-status')?.textContent).toContain('With LoRA: Board. Hi there')
+  })
+
+  it('says of the shipped model that it only plays, until its tools are on, and nothing of another model', async () => {
+    const page = await open()
+    expect(page.find('chat-shipped')?.textContent).toMatch(/only knows how to play.*switch on Tools of lane/)
+    await page.press('chat-tools')
+    expect(page.find('chat-shipped')).toBeNull()
+    await page.press('chat-tools')
+    await act(async () => page.stores.setup.setState((s) => ({ applied: { ...s.config, model: 'me/model' } })))
+    expect(page.find('chat-shipped')).toBeNull()
   })
 
   it('draws text as text and folds a thought', async () => {
