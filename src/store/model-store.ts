@@ -56,6 +56,16 @@ export function inspectionOf(view: ModelView, config: RunConfig): InspectionView
   return view.inspection?.subject === subjectOf(config) ? view.inspection : null
 }
 
+/** The view once a stored model was told to go: until the worker has looked again, all of it counts as still to download. */
+export function withoutStored(view: ModelView, { model, revision }: Pick<StoredModel, 'model' | 'revision'>): Pick<ModelView, 'inspection'> {
+  const { inspection } = view
+  if (!inspection?.result?.ok) return { inspection }
+  const known = inspection.result.inspection
+  if (known.model !== model || known.revision !== revision) return { inspection }
+  const gone = { ...known, downloadBytes: known.downloadBytes + known.storedBytes, storedBytes: 0 }
+  return { inspection: { ...inspection, result: { ok: true, inspection: gone } } }
+}
+
 /** Names a failed self-test: the GPU adapter and the model it was seen with; null when there is none. */
 export function testKey(engine: EngineReport | null): string | null {
   return engine?.selfTest && !engine.selfTest.ok ? `${engine.selfTest.adapter} ${engine.info.model}` : null

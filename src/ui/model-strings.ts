@@ -115,6 +115,8 @@ export const MODEL_STRINGS = {
     asking: 'Reading the list',
     complete: 'complete',
     partial: 'partial',
+    use: 'Use',
+    useName: (name: string) => `Use ${name}`,
     remove: 'Delete',
     removeName: (name: string) => `Delete ${name}`,
     sure: (size: string) => `Delete ${size}?`,

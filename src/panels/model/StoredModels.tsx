@@ -1,8 +1,9 @@
 /** The models in this browser's storage, each with a Delete that asks once more in its own line. */
 
 import { type MouseEvent, useState } from 'react'
-import { useModels, useStores } from '../../store/hooks'
+import { useModels, useSetup, useStores } from '../../store/hooks'
 import { writeReference } from '../../store/model-settings'
+import { withoutStored } from '../../store/model-store'
 import { bytes } from '../../ui/format'
 import { S } from '../../ui/strings'
 import type { StoredModel } from '../../worker/protocol'
@@ -47,13 +48,17 @@ function List() {
 }
 
 function Row({ model: { key, model, revision, bytes: size, complete } }: { model: StoredModel }) {
-  const { controller } = useStores()
+  const { controller, models } = useStores()
+  const used = useSetup(({ config }) => config.model === model && config.model_revision)
+  const commit = useModels(({ inspection }) => (inspection?.result?.ok && inspection.result.inspection.model === model ? inspection.result.inspection.revision : null))
+  const chosen = used === revision || (used !== false && commit === revision)
   const [asking, setAsking] = useState<boolean | null>(null)
   const words = S.model.stored
   const remove = (e: MouseEvent<HTMLElement>) => {
     // The line goes away with its button.
     e.currentTarget.closest('details')?.querySelector('summary')?.focus()
     controller.model.deleteStored(key)
+    models.setState((view) => withoutStored(view, { model, revision }))
   }
   const name = writeReference(model, revision.length === 40 ? revision.slice(0, 7) : revision)
   return (
@@ -63,7 +68,7 @@ function Row({ model: { key, model, revision, bytes: size, complete } }: { model
         {bytes(size)} · {complete ? words.complete : words.partial}
       </span>
       {asking ? (
-        <span className="stored-ask" role="group" aria-label={words.removeName(name)}>
+        <span key="ask" className="stored-ask" role="group" aria-label={words.removeName(name)}>
           <span>{words.sure(bytes(size))}</span>
           <button type="button" className="button small urged" data-testid="delete-sure" onClick={remove}>
             {words.remove}
@@ -74,16 +79,29 @@ function Row({ model: { key, model, revision, bytes: size, complete } }: { model
           </button>
         </span>
       ) : (
-        <button
-          type="button"
-          className="link stored-delete"
-          data-testid="delete-model"
-          autoFocus={asking === false}
-          aria-label={words.removeName(name)}
-          onClick={() => setAsking(true)}
-        >
-          {words.remove}
-        </button>
+        <span key="ways" className="stored-ways">
+          {!chosen && (
+            <button
+              type="button"
+              className="link"
+              data-testid="use-stored"
+              aria-label={words.useName(name)}
+              onClick={() => controller.model.choose({ model, model_revision: revision })}
+            >
+              {words.use}
+            </button>
+          )}
+          <button
+            type="button"
+            className="link stored-delete"
+            data-testid="delete-model"
+            autoFocus={asking === false}
+            aria-label={words.removeName(name)}
+            onClick={() => setAsking(true)}
+          >
+            {words.remove}
+          </button>
+        </span>
       )}
     </li>
   )

@@ -253,6 +253,29 @@ describe('stored models', () => {
   })
 })
 
+describe('a stored model', () => {
+  it('is used from its list, as the commit that is stored', async () => {
+    const page = await open('', [...engineMessages(), STORED])
+    await page.press('use-stored')
+    const [first] = STORED.type === 'stored-models' ? STORED.models : []
+    expect(page.stores.setup.getState().config).toMatchObject({ model: QWEN, model_revision: first?.revision })
+    expect(page.sent('inspect')).toHaveLength(1)
+    // The other one can still be chosen.
+    expect(page.host.querySelectorAll('[data-testid="use-stored"]')).toHaveLength(1)
+  })
+
+  it('that was deleted has to be downloaded, as the button says at once', async () => {
+    const page = await open('', [...engineMessages(), STORED])
+    await page.type('model-select', QWEN)
+    await page.say(inspected(1, { downloadBytes: 0, storedBytes: 1.2e9 }))
+    expect(page.text('load-model')).toBe('Load Qwen3-0.6B')
+    await page.press('delete-model')
+    await page.press('delete-sure')
+    expect(page.text('load-model')).toBe('Download 1.20 GB and load Qwen3-0.6B')
+    expect(page.text('model')).not.toContain('It is stored in this browser')
+  })
+})
+
 describe('a starting LoRA', () => {
   const config = JSON.stringify({ peft_type: 'LORA', r: 2, lora_alpha: 4, target_modules: ['q_proj'], base_model_name_or_path: 'me/other' })
   const tensor = (side: string, dims: number[]) => ({
