@@ -54,6 +54,7 @@ export const ENVIRONMENT_STRINGS = {
   took: 'took',
   pressReset: 'Press Reset to begin an episode.',
   over: 'The episode is over. Press Reset to play another.',
+  left: 'This episode was ended before it was done; below is how far it came. Press Reset to play another.',
   calls: 'Tools',
   leftOut: 'left out',
   optional: 'optional',

@@ -1,7 +1,6 @@
 /** Light, dark or as the system says: an attribute on <html>, remembered in local storage where that is allowed. */
 
-export const THEMES = ['system', 'light', 'dark'] as const
-export type Theme = (typeof THEMES)[number]
+export type Theme = 'system' | 'light' | 'dark'
 
 /** The same key stands in index.html's first script, which sets the theme before the first paint. */
 const KEY = 'grpo-playground-theme'
@@ -22,6 +21,8 @@ export function applyTheme(theme: Theme): void {
   }
 }
 
-export function nextTheme(theme: Theme): Theme {
-  return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system'
+/** What a click on the switch turns to: from the system's theme to its opposite, so that the first click is seen, on to the other, and back. */
+export function nextTheme(theme: Theme, systemIsDark: boolean): Theme {
+  const round: readonly Theme[] = systemIsDark ? ['system', 'light', 'dark'] : ['system', 'dark', 'light']
+  return round[(round.indexOf(theme) + 1) % round.length] ?? 'system'
 }

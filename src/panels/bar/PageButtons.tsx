@@ -14,7 +14,7 @@ export function ThemeSwitch() {
   const [theme, setTheme] = useState(readTheme)
   const Icon = THEME_ICONS[theme]
   const change = () => {
-    const next = nextTheme(theme)
+    const next = nextTheme(theme, matchMedia('(prefers-color-scheme: dark)').matches)
     applyTheme(next)
     setTheme(next)
   }

@@ -90,7 +90,8 @@ function Status() {
   const error = usePlay((view) => view.error)
   const text = usePlay((view) => {
     if (view.busy !== null) return E.busy[view.busy]
-    return view.begun !== null && !view.playing ? E.over : ''
+    if (view.begun === null || view.playing) return ''
+    return view.latest?.done === false ? E.left : E.over
   })
   return (
     <div role="status" data-testid="play-status">

@@ -147,6 +147,16 @@ describe('play by hand', () => {
     expect(page.stores.run.getState().steps).toEqual([])
   })
 
+  it('says that an episode was left, not over, where resetting twice ended it', async () => {
+    const page = await panel()
+    await page.press('play-reset')
+    await page.answer(begun())
+    await page.press('play-compare')
+    await page.answer({ kind: 'compared', seed: 42, verdict: 'honoured', observations: ['a', 'a', 'b'], stateDiffers: [] })
+    expect(page.find('play-done')?.textContent).toBe('no')
+    expect(page.find('play-status')?.textContent).toContain('This episode was ended before it was done')
+  })
+
   it('says what resetting twice showed', async () => {
     const page = await panel()
     await page.press('play-compare')
