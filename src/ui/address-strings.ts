@@ -1,7 +1,7 @@
 /** The words around a server's address: what was understood, what a link waits for, what connecting would end. */
 
 export const ADDRESS_STRINGS = {
-  hint: 'owner/name of a Space, or localhost:8000',
+  hint: 'Space owner/name or localhost:8000',
   connect: 'Connect',
   /** Before anything is contacted. */
   consent: (url: string) => `This link names the server ${url}. Nothing connects to it until you press Connect.`,

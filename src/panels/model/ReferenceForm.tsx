@@ -48,6 +48,7 @@ export function ReferenceForm({ label, initial, button, testId, onUse, onRefused
         data-testid={testId}
         value={text}
         placeholder={S.model.referenceHint}
+        title={S.model.referenceForms}
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}

@@ -60,15 +60,18 @@ function Sheet() {
         aria-label={S.task.open}
         onClick={(e) => e.target === dialog.current && dialog.current.close()}
       >
+        <div className="sheet-head">
+          <h2>{S.task.open}</h2>
+          <button type="button" className="button" data-testid="close-setup" onClick={() => dialog.current?.close()}>
+            {S.task.close}
+          </button>
+        </div>
         <div className="sheet-body">
           <EnvironmentPicker />
           <Changed />
           <PromptsEdit />
           <ModelSection />
           <Settings />
-          <button type="button" className="button primary wide" onClick={() => dialog.current?.close()}>
-            {S.task.close}
-          </button>
         </div>
       </dialog>
     </>
