@@ -70,7 +70,7 @@ it('one that does not fit is refused by a sentence, and the run goes on', async 
   for (const [repo, sentence] of [
     ['acme/lora-other', /has the shape \[\d+, \d+\], but r 4 and the model ask for \[4, 96\]\. Choose the model that the adapter was trained on\.|is of layer|has no /],
     ['acme/tiny', /acme\/tiny is a model, not a LoRA: it has no adapter_config\.json/],
-    ['acme/nothing', /shows no model acme\/nothing to strangers \(401\)/],
+    ['acme/nothing', /shows no adapter acme\/nothing to strangers \(401\)/],
   ] as const) {
     await dom.getByTestId('adapter-reference').fill(repo)
     await page.press('adapter-reference-use')
