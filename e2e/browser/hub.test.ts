@@ -113,13 +113,14 @@ describe('a link', () => {
     page.expectQuiet()
   })
 
-  it('to a LoRA of the Hub asks nothing of it until Load', async () => {
+  it('to a LoRA of the Hub asks nothing before Look up, and its weights only at Load', async () => {
     const page = await open({ adapter: 'acme/lora' })
     await page.page.waitForTimeout(500)
     expect(stand.hub.requests).toEqual([])
     expect(await page.text('model')).toContain('acme/lora')
     await page.lookUpLinked()
-    expect(stand.hub.requests).toEqual([])
+    expect(stand.hub.requests.some(({ path }) => path.includes('adapter_config.json'))).toBe(true)
+    expect(stand.hub.requests.filter(({ path }) => path.includes('adapter_model'))).toEqual([])
     await page.load()
     expect(await page.text('adapter-facts')).toContain('r 4 · lora_alpha 8 · q_proj, v_proj, down_proj')
     page.expectQuiet()

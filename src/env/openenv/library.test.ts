@@ -120,7 +120,7 @@ describe('discovery', () => {
 })
 
 describe('large frames', () => {
-  it('a screenshot of 1280×720 as numbers is read and made small in seconds; what is larger than 16 MiB is not read', () => {
+  it('a screenshot of 1280×720 as numbers is read and made small in seconds; what is larger than the limit is not read', () => {
     const row = JSON.stringify(Array.from({ length: 1280 }, (_, x) => [x % 256, 200, 255]))
     const text = `{"type":"observation","data":{"observation":{"goal":"g","screenshot":[${Array<string>(720).fill(row).join()}]},"reward":0,"done":false}}`
     expect(text.length).toBeGreaterThan(9e6)
@@ -132,6 +132,6 @@ describe('large frames', () => {
     expect(images[0]?.bytes.length).toBeLessThan(200_000)
     expect(observationText(plain).text).toBe('{"goal":"g","screenshot":"[image 1280×720, not shown to a text-only model]"}')
     const huge = `{"type":"observation","data":{"observation":{"t":"${'x'.repeat(MAX_FRAME_CHARACTERS)}"},"reward":1,"done":false}}`
-    expect(parseServerFrame(huge)).toEqual({ kind: 'garbage', why: 'it has 16.0 MiB, more than the 16 that are read' })
+    expect(parseServerFrame(huge)).toEqual({ kind: 'garbage', why: 'it has 40.0 MiB, more than the 40 that are read' })
   })
 })

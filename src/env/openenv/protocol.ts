@@ -109,8 +109,11 @@ function readObservation(data: Record<string, unknown>): ServerFrame {
   }
 }
 
-/** Longer frames are not read: a screenshot of 1280×720 as numbers takes 12 MB, and parsing takes many times a text's own memory. */
-export const MAX_FRAME_CHARACTERS = 16 * 2 ** 20
+/**
+ * Longer frames are not read, since parsing takes many times a text's own memory. A screenshot of 1280×720 as numbers takes 12 MB, and a
+ * text of 12 MB from an MCP tool 36: the library sends it three times.
+ */
+export const MAX_FRAME_CHARACTERS = 40 * 2 ** 20
 
 /** Reads one text frame. Never throws: what cannot be read is 'garbage', what is not known is 'unknown'. */
 export function parseServerFrame(text: string): ServerFrame {
