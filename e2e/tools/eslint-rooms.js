@@ -45,6 +45,8 @@ export function complaint(file, source) {
     if (owner === undefined || packages[owner].includes(room)) return null
     return `${room}/ may not import ${owner}: only ${packages[owner].join(', ')} may.`
   }
+  // The text of a file, not its program.
+  if (source.endsWith('?raw')) return null
   const target = posix.normalize(posix.join(posix.dirname(file), path))
   if (!target.startsWith('src/')) return `${room}/ may not import ${target}: it lies outside src/.`
   const other = roomOf(target)

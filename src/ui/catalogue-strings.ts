@@ -8,6 +8,23 @@ export function listed(parts: readonly string[]): string {
 }
 
 export const CATALOGUE_STRINGS = {
+  own: {
+    title: 'Write your own',
+    lead: 'This is a whole server: an action, an observation, reset and step. It is e2e/openenv/minimal/guess.py of the repository.',
+    file: 'guess.py',
+    steps: [
+      ['Save it as guess.py, then install the library:', 'pip install openenv'],
+      ['Start it:', 'python guess.py'],
+      ['or, inside the repository, without installing anything yourself:', 'npm run env -- e2e/openenv/minimal/guess.py --port 8000'],
+      ['Paste the address under Your own server, press Connect, then Train:', 'http://localhost:8000'],
+    ],
+    rules: [
+      'The same seed must give the same task, or the rewards of a group cannot be compared.',
+      'Give a reward from 0 to 1 with every step; None means none given, and an episode of only those has no score.',
+      'Say done when the episode is over, never already at reset.',
+      'An exception loses the episode: a mistake of the model belongs into the text, with a low reward.',
+    ],
+  },
   /** Beneath the tools. */
   about: 'About this environment',
   recognised: 'Recognised',

@@ -4,6 +4,7 @@ import { useEffect, useId, useRef, useState } from 'react'
 import { CATALOGUE, type Entry } from '../../env/openenv/catalogue'
 import { ABOUT, CATALOGUE_STRINGS as C } from '../../ui/catalogue-strings'
 import { KnownEnvironment } from './KnownEnvironment'
+import { OwnServer } from './OwnServer'
 
 export function KnownEnvironments() {
   const [open, setOpen] = useState(false)
@@ -63,6 +64,7 @@ function List({ onClose }: { onClose: () => void }) {
       </div>
       {/* So that the keyboard can scroll it. */}
       <div className="known-list" tabIndex={0} role="region" aria-label={C.title}>
+        {text.trim() === '' && <OwnServer />}
         {shown.length === 0 && <p className="empty">{C.none(text.trim())}</p>}
         {(['played', 'source'] as const).map((evidence) => (
           <Group key={evidence} evidence={evidence} entries={shown.filter((entry) => entry.evidence === evidence)} />

@@ -163,6 +163,13 @@ describe('known environments', () => {
     expect(page.find('known')).not.toBeNull()
   })
 
+  it('shows the smallest server of one’s own, the file itself, until something is searched', async () => {
+    const page = await list()
+    expect(page.find('own-server')?.textContent).toContain('class ')
+    expect(page.find('own-server')?.textContent).toContain('def reset(')
+    expect(page.find('own-server')?.textContent).toContain('python guess.py')
+  })
+
   it('a recorded episode is read from the site and shown turn by turn: observation, call, reward, picture, who and by what', async () => {
     const asked: string[] = []
     vi.stubGlobal('fetch', async (path: string) => {
