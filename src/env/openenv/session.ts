@@ -6,6 +6,7 @@ import { PlaygroundError, UnreadableReplyError } from '../../core/errors'
 import { uniform } from '../../core/random'
 import type { ToolCall } from '../../core/tools'
 import { entryOf, type Entry } from './catalogue'
+import { throwBackendFault, throwForeignFields } from './faults'
 import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
 import { readObservation } from './reading'
 import type { Reply, SessionSocket } from './socket'
@@ -97,6 +98,7 @@ export class OpenEnvSession implements EnvironmentSession {
     const plan = planCall(found, call)
     if (plan.kind === 'refused') return { ...toolError(plan.text), refused: true }
     const first = await this.act(plan.action)
+    this.check(first)
     if (first.kind === 'error') return toolError(`Error: ${describeFieldErrors(first)}`)
     const played = [this.observe(first)]
     for (let tick = 0; plan.then !== null && tick < plan.then.times && !played.at(-1)?.done; tick++) {
@@ -108,6 +110,18 @@ export class OpenEnvSession implements EnvironmentSession {
     const observation = joined(played, found.reward.take)
     if (observation.done) this.phase = 'over'
     return observation
+  }
+
+  /** Ends the session, and throws, when the answer to a call is a failure that is not the model's. */
+  private check(reply: ErrorFrame | ObservationFrame): void {
+    try {
+      if (reply.kind === 'error') throwForeignFields(this.options.host, reply)
+      else throwBackendFault(this.options.host, reply)
+    } catch (error) {
+      this.phase = 'failed'
+      void this.close()
+      throw error
+    }
   }
 
   /** The server's state. Rejects when it tells none; the episode goes on then. */

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { throwBackendFault, throwForeignFields } from './faults'
+import { parseServerFrame } from './protocol'
+
+const frame = (value: unknown) => parseServerFrame(JSON.stringify(value))
+const answer = (error: unknown) => {
+  const read = frame({ type: 'observation', data: { observation: { tool_name: 'say', result: null, error }, reward: null, done: false } })
+  if (read.kind !== 'observation') throw new Error(read.kind)
+  return read
+}
+const refusal = (...errors: object[]) => {
+  const read = frame({ type: 'error', data: { message: 'Invalid action', code: 'VALIDATION_ERROR', errors } })
+  if (read.kind !== 'error') throw new Error(read.kind)
+  return read
+}
+
+describe('a tool that fails', () => {
+  it.each([
+    { error_type: 'timeout', message: "Tool 'say' timed out after 30.0 seconds" },
+    { error_type: 'transport_error', message: '' },
+    { error_type: 'execution_error', message: 'MCP client is not available; environment is closed' },
+  ])('without the model’s doing is the environment’s failure: $error_type', (error) => {
+    expect(() => throwBackendFault('host', answer(error))).toThrow(/host failed without the model's doing/)
+  })
+
+  it.each([
+    { error_type: 'invalid_args', message: 'word is missing' },
+    { error_type: 'tool_not_found', message: 'no such tool' },
+    { error_type: 'execution_error', message: 'ValueError: not a word' },
+    'plain text',
+    null,
+  ])('over what the model asked stays the model’s: %o', (error) => {
+    expect(() => throwBackendFault('host', answer(error))).not.toThrow()
+  })
+})
+
+describe('a refusal of a call that fits the tool', () => {
+  it('is ours where fields are missing or foreign', () => {
+    const missing = refusal({ loc: ['game'], msg: 'Field required', type: 'missing' })
+    expect(() => throwForeignFields('host', missing)).toThrow('host wants other fields than its tool has: game: Field required.')
+    expect(() => throwForeignFields('host', refusal({ loc: ['x'], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }))).toThrow('other fields')
+  })
+
+  it('is the model’s where a value was refused', () => {
+    expect(() => throwForeignFields('host', refusal({ loc: ['word'], msg: 'bad word', type: 'value_error' }))).not.toThrow()
+  })
+})

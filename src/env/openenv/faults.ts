@@ -1,0 +1,32 @@
+/** Answers that look like a refused call but are not the model's doing: a backend that is down, a closed environment, a tool of ours that does not fit. */
+
+import { PlaygroundError } from '../../core/errors'
+import { isFields } from './fields'
+import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
+
+/** Kinds of MCP errors that no call could have avoided. */
+const BACKEND_FAULTS = new Set(['timeout', 'transport_error', 'connection_error'])
+/** What a reaped or closed session says through execution_error. */
+const CLOSED = /environment is closed|client is not available|session (is|was) (closed|terminated)/i
+/** pydantic's error types for an action whose fields are not the server's. */
+const FOREIGN_FIELDS = new Set(['missing', 'extra_forbidden'])
+
+/** Throws PlaygroundError('environment') when the tool's error is the environment's own failure; the episode is then unscorable, not 0. */
+export function throwBackendFault(host: string, { observation }: ObservationFrame): void {
+  const { error } = observation
+  if (!isFields(error)) return
+  const kind = typeof error['error_type'] === 'string' ? error['error_type'] : ''
+  const message = typeof error['message'] === 'string' ? error['message'] : ''
+  if (!BACKEND_FAULTS.has(kind) && !(kind === 'execution_error' && CLOSED.test(message))) return
+  throw new PlaygroundError('environment', `The tool at ${host} failed without the model's doing (${kind}): ${message || 'no reason given'}.`, 'Look at the log of the environment.')
+}
+
+/**
+ * Throws PlaygroundError('environment') when the server refuses the fields of a call that fits the tool we showed the model: the tool
+ * is wrong then, and 0 would blame the model. Values that a validator refuses stay the model's.
+ */
+export function throwForeignFields(host: string, frame: ErrorFrame): void {
+  if (frame.code !== 'VALIDATION_ERROR' || !frame.errors.some(({ type }) => FOREIGN_FIELDS.has(type))) return
+  const advice = 'The server is of another version than its tools say: connect again, or leave this tool out under Tools.'
+  throw new PlaygroundError('environment', `${host} wants other fields than its tool has: ${describeFieldErrors(frame)}.`, advice, { recurrence: 'lasting' })
+}
