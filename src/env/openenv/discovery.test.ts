@@ -217,6 +217,28 @@ describe('typed servers', () => {
     await expect(connect(server)).rejects.toThrow(words)
   })
 
+  it.each<[string, unknown]>([
+    ['0, 1 or 2', { type: 'integer', enum: [0, 1, 2] }],
+    ['-1, 0.5 or 1e-05', { type: 'number', enum: [-1, 0.5, 1e-5] }],
+    ['True or False', { type: 'boolean', enum: [true, false] }],
+    [`'left', "it's", 'a\\\\b', 'say "2"' or ''`, { type: 'string', enum: ['left', "it's", 'a\\b', 'say "2"', ''] }],
+    ["'auto', 3 or None", { enum: ['auto', 3], nullable: true }],
+    ['', { type: 'string' }],
+    ['nothing that can be read', { type: 'string' }],
+  ])('a refusal that expects %s allows just that', async (list, schema) => {
+    for (const type of ['literal_error', 'enum']) {
+      const { environment } = await connect({ missing: missing('gear'), wrong: wrong('gear', type, list) })
+      expect(environment.tools[0]?.function.parameters.properties).toEqual({ gear: schema })
+    }
+  })
+
+  it('an empty list of choices in the schema forbids nothing', async () => {
+    const schema = { required: ['gear'], properties: { gear: { type: 'integer', enum: [] } } }
+    const { environment } = await connect({ missing: missing('gear'), schema })
+    expect(environment.tools[0]?.function.parameters.properties).toEqual({ gear: { type: 'integer' } })
+    expect(factsFromSchema(schema)?.choices).toEqual({})
+  })
+
   it('the schema tells choices through $ref, and a game by its default', () => {
     const facts = factsFromSchema({
       title: 'A',

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { DiscoveredEnvironment } from '../../core/discovered'
 import { PlaygroundError } from '../../core/errors'
 import type { JsonSchema, Tool } from '../../core/tools'
-import { findMcp, findTyped, type ActionFacts, type Entry } from './catalogue'
+import { findMcp, findTyped, type ActionFacts, type Choice, type Entry } from './catalogue'
 import { isFields } from './fields'
 import type { ErrorFrame } from './protocol'
 import { plainSchema } from './schema'
@@ -36,10 +36,29 @@ export function readTools(result: unknown): Tool[] | null {
   return tools.length > 0 ? tools : null
 }
 
-/** Pydantic's `'left', 'stay' or 'right'` as a list. */
-function expected(error: ErrorFrame['errors'][number]): string[] {
+/** Python's literals: a text in either quotes, a number, or a constant. */
+const LITERAL = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(?<![\w.])(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?![\w.])|\b(true|false|none|null)\b/gi
+const ESCAPE = /\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|(.))/g
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
+const CONSTANTS: Readonly<Record<string, boolean | null>> = { true: true, false: false, none: null, null: null }
+
+function unescaped(text: string): string {
+  return text.replace(ESCAPE, (whole, x?: string, u?: string, long?: string, letter?: string) => {
+    const code = parseInt(x ?? u ?? long ?? '', 16)
+    if (Number.isNaN(code)) return ESCAPED[letter ?? ''] ?? letter ?? whole
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+  })
+}
+
+/** Pydantic's `'left', "it's", 2 or True` as a list of JSON values. */
+function expected(error: ErrorFrame['errors'][number]): Choice[] {
   const list = error.ctx?.['expected']
-  return typeof list === 'string' ? [...list.matchAll(/'([^']*)'/g)].map((match) => match[1] ?? '') : []
+  if (typeof list !== 'string') return []
+  return [...list.matchAll(LITERAL)].map(([, single, double, number, constant]) => {
+    if (number !== undefined) return Number(number)
+    if (constant !== undefined) return CONSTANTS[constant.toLowerCase()] ?? null
+    return unescaped(single ?? double ?? '')
+  })
 }
 
 const NOTHING: ActionFacts = { required: [], choices: {}, types: {}, fields: null, title: '', game: '', stateFields: [], names: '' }
@@ -53,14 +72,17 @@ export function factsFromRefusals(missing: ErrorFrame, wrong: ErrorFrame | null)
     .filter((e) => e.type === 'missing' && e.loc.length === 1)
     .map((e) => String(e.loc[0]))
     .sort()
-  const choices: Record<string, string[]> = {}
+  const choices: Record<string, readonly Choice[]> = {}
   const types: Record<string, string> = {}
   for (const field of wrong === null ? [] : probed(required)) {
     const error = wrong?.errors.find((e) => e.loc[0] === field)
     if (error?.type === 'extra_forbidden' || error?.type === 'missing') continue
     if (error === undefined) types[field] = 'string'
-    else if (error.type === 'literal_error' || error.type === 'enum') choices[field] = expected(error)
-    else types[field] = error.type.startsWith('int') ? 'integer' : error.type.replace(/_.*/, '')
+    else if (error.type === 'literal_error' || error.type === 'enum') {
+      const values = expected(error)
+      if (values.length > 0) choices[field] = values
+      else types[field] = 'string'
+    } else types[field] = error.type.startsWith('int') ? 'integer' : error.type.replace(/_.*/, '')
   }
   return { ...NOTHING, required, choices, types }
 }
@@ -73,10 +95,10 @@ export function factsFromSchema(action: unknown): ActionFacts | null {
   if (!isFields(action) || !isFields(action['properties'])) return null
   const plain = plainSchema(action)
   const fields: Record<string, JsonSchema> = plain.properties ?? {}
-  const choices: Record<string, string[]> = {}
+  const choices: Record<string, readonly Choice[]> = {}
   const types: Record<string, string> = {}
   for (const [name, field] of Object.entries(fields)) {
-    if (field.enum) choices[name] = field.enum.map(String)
+    if (field.enum !== undefined && field.enum.length > 0) choices[name] = field.enum
     if (typeof field.type === 'string') types[name] = field.type
   }
   const game = fields['game_name']?.default

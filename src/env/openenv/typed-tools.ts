@@ -4,7 +4,7 @@ import { calledTool } from '../../core/tool-edits'
 import { shownTools, type ActionValue, type DiscoveredEnvironment, type DiscoveredTool } from '../../core/discovered'
 import { checkToolCall } from '../../core/tool-schema'
 import type { JsonSchema, Tool, ToolCall } from '../../core/tools'
-import type { ActionFacts, EntryTool } from './catalogue'
+import type { ActionFacts, Choice, EntryTool } from './catalogue'
 
 export type CallPlan =
   /** Not sent; `text` is the sentence for the model. */
@@ -114,17 +114,36 @@ export function deriveTools(facts: ActionFacts): EntryTool[] | null {
 function fieldSchemas(facts: ActionFacts): Record<string, JsonSchema> | null {
   const { fields, required, choices, types } = facts
   if (fields !== null) {
-    return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'metadata'))
+    const kept = Object.entries(fields).filter(([name]) => name !== 'metadata')
+    return Object.fromEntries(kept.map(([name, field]) => [name, field.enum?.length === 0 ? withoutEnum(field) : field]))
   }
   const known: Record<string, JsonSchema> = {}
   const optional = Object.keys(choices).filter((name) => !required.includes(name))
   for (const name of [...required, ...optional]) {
     const type = types[name]
-    if (choices[name]) known[name] = { type: 'string', enum: choices[name] }
+    const allowed = choices[name]
+    if (allowed !== undefined && allowed.length > 0) known[name] = choiceSchema(allowed)
     else if (type !== undefined && TYPES[type]) known[name] = { type: TYPES[type] }
     else return null
   }
   return known
+}
+
+function withoutEnum({ enum: _, ...rest }: JsonSchema): JsonSchema {
+  return rest
+}
+
+/** The schema of a field that allows these values alone; without a type where they differ in it. */
+function choiceSchema(allowed: readonly Choice[]): JsonSchema {
+  const values = allowed.filter((value) => value !== null)
+  const kinds = new Set(values.map((value) => typeof value))
+  const [kind] = kinds
+  const type = kind === 'number' && values.every(Number.isInteger) ? 'integer' : kind
+  return {
+    ...(kinds.size === 1 && type !== undefined && { type }),
+    ...(values.length > 0 && { enum: values }),
+    ...(values.length < allowed.length && { nullable: true }),
+  }
 }
 
 /** Pydantic's and JSON Schema's names of types. */

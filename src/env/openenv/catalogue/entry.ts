@@ -4,12 +4,15 @@ import type { ActionValue, CallMapping, Evidence, Quirk, RewardRule } from '../.
 import type { JsonSchema, Tool } from '../../../core/tools'
 import type { ObservationFrame } from '../protocol'
 
+/** A value that a field allows. */
+export type Choice = string | number | boolean | null
+
 /** What discovery could find out about a typed action. */
 export interface ActionFacts {
   /** Required fields, sorted. */
   required: readonly string[]
   /** Values a field allows, where the server tells. */
-  choices: Readonly<Record<string, readonly string[]>>
+  choices: Readonly<Record<string, readonly Choice[]>>
   /** JSON type of a field ('integer', 'string' ...), where the server tells. */
   types: Readonly<Record<string, string>>
   /** Schema of every field in plain form; null when /schema could not be read. */

@@ -8,7 +8,7 @@ import { GAMES } from './games'
 import { TALK } from './talk'
 import { WEB } from './web'
 
-export type { ActionFacts, Entry, EntryTool } from './entry'
+export type { ActionFacts, Choice, Entry, EntryTool } from './entry'
 
 /** Every known environment. Where several fit, the first does. */
 export const CATALOGUE: readonly Entry[] = [...GAMES, ...TALK, ...CODE, ...WEB, ...CONTROL]
@@ -23,10 +23,32 @@ export function findTyped(facts: ActionFacts): Entry | null {
   const required = facts.required.join()
   const fits = (entry: Entry): boolean => {
     if (entry.family !== 'typed' || (entry.required === null && entry.suits === undefined)) return false
+    if (contradicts(entry, facts) || (actsByItself(entry) && !isNamed(entry, facts))) return false
     return (entry.required === null || entry.required === required) && (entry.suits?.(facts) ?? true)
   }
   return CATALOGUE.find(fits) ?? null
 }
+
+/** Words of a name, camel case and separators apart, long enough to mean something. */
+const wordsOf = (name: string): string[] => name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase().split(/[^a-z0-9]+/).filter((word) => word.length >= 3 && word !== 'action')
+
+/** Whether one word of the names begins as one of the entry's does. */
+function isLike(entry: Entry, names: readonly string[]): boolean {
+  const own = wordsOf(`${entry.id} ${entry.title}`)
+  return names.some((word) => own.some((other) => word.slice(0, 3) === other.slice(0, 3)))
+}
+
+/** The schema's title speaks of something else. An entry for any server of its kind has no name of its own to contradict. */
+function contradicts(entry: Entry, { title }: ActionFacts): boolean {
+  const words = wordsOf(title)
+  return entry.id !== 'message' && words.length > 0 && !isLike(entry, words)
+}
+
+/** The schema's title or the server's names speak of the entry. */
+const isNamed = (entry: Entry, { title, names, game }: ActionFacts): boolean => isLike(entry, [...wordsOf(title), ...wordsOf(names), ...wordsOf(game)])
+
+/** Making moves in somebody else's game needs more than a field that is called the same. */
+const actsByItself = ({ quirks }: Entry): boolean => quirks.some(({ kind }) => kind === 'no-opponent')
 
 /** The MCP environment that offers these tools, or null. `names` as in ActionFacts. */
 export function findMcp(tools: readonly Tool[], names: string): Entry | null {
