@@ -168,7 +168,7 @@ describe('Connect Four', () => {
       reward,
       done,
     )
-  const server = (step: Server['step']): Server => ({ missing: missing('column'), reset: board([0, 1, 2, 3, 4, 5, 6]), step })
+  const server = (step: Server['step']): Server => ({ host: 'openenv-connect4-env.hf.space', missing: missing('column'), reset: board([0, 1, 2, 3, 4, 5, 6]), step })
 
   it('is drawn, and the opponent’s move is legal and fixed by the seed', async () => {
     const replies = async (seed: number) => {

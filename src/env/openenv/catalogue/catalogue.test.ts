@@ -190,6 +190,13 @@ describe('recognising', () => {
 
   it('an action that fits nothing is not taken for anything', () => {
     expect(findTyped(facts({ required: ['throttle'] }))).toBeNull()
+    // One field of the same name is not enough where the schema is called otherwise.
+    for (const [title, field] of [['QueensAction', 'column'], ['SendMailAction', 'to'], ['NimAction', 'move'], ['GuessAction', 'answer'], ['SqlAction', 'query'], ['CssAction', 'code']] as const) {
+      expect(findTyped(facts({ required: [field], title })), title).toBeNull()
+    }
+    // Whose moves we would make ourselves must be named.
+    expect(findTyped(facts({ required: ['column'] }))).toBeNull()
+    expect(findTyped(facts({ required: ['column'], names: 'openenv/connect4_env' }))?.id).toBe('connect4')
     expect(findTyped(facts({ required: [] }))).toBeNull()
     expect(findTyped(facts({ required: ['action_type'], choices: { action_type: ['jump'] } }))).toBeNull()
   })
