@@ -57,6 +57,19 @@ describe('deriveTools', () => {
     expect(plan).toEqual({ kind: 'send', action: { action_type: 'put-down', target: 'cup' }, then: null })
   })
 
+  it.each<[string, (string | number | boolean)[], string[]]>([
+    ['signs', ['+', '-', '上'], ['action_1', 'action_2', 'action_3']],
+    ['spellings of one name', ['up', 'UP', 'Up!', 'up_2'], ['up', 'up_2', 'up_3', 'up_2_2']],
+    ['numbers', [3, -3, 1.5], ['do_3', 'do_3_2', 'do_1_5']],
+    ['values of several types', ['3', 3, true], ['do_3', 'do_3_2', 'true']],
+  ])('%s: each tool has a name of its own and sends its own value', (_, values, names) => {
+    const made = deriveTools(facts({ required: ['action', 'x'], choices: { action: values }, types: { x: 'integer' } })) ?? []
+    expect(made.map(({ tool }) => tool.function.name)).toEqual(names)
+    const found = shell('typed', made.map(discoveredTool))
+    const sent = names.map((name) => planCall(found, { name, arguments: { x: 1 } }))
+    expect(sent).toEqual(values.map((action) => ({ kind: 'send', action: { action, x: 1 }, then: null })))
+  })
+
   it('knows types from refusals alone, pydantic’s names included', () => {
     const types = { a: 'float', b: 'bool', c: 'list', d: 'int', e: 'dict' }
     expect(derived({ required: Object.keys(types), types })?.[0]).toMatchObject({

@@ -92,7 +92,7 @@ export function deriveTools(facts: ActionFacts): EntryTool[] | null {
   const schemas = fieldSchemas(facts)
   if (schemas === null || Object.keys(schemas).length === 0) return null
   const kind = Object.keys(schemas).find((name) => KIND_FIELD.test(name) && (schemas[name]?.enum?.length ?? 0) > 1)
-  const values = kind === undefined ? [] : (schemas[kind]?.enum ?? []).filter((value) => typeof value === 'string')
+  const values = kind === undefined ? [] : [...new Set<Choice>(schemas[kind]?.enum ?? [])].filter((value) => value !== null)
   const others = Object.entries(schemas).filter(([name]) => name !== kind)
   const make = (name: string, description: string, given: typeof others, fixed: Record<string, ActionValue>): EntryTool => {
     const required = given.map(([field]) => field).filter((field) => facts.required.includes(field))
@@ -102,12 +102,25 @@ export function deriveTools(facts: ActionFacts): EntryTool[] | null {
   }
   // A field like `direction` with nothing beside it is a parameter, not a family of tools.
   if (kind !== undefined && values.length > 1 && values.length <= MOST_TOOLS && (others.length > 0 || kind.startsWith('action_'))) {
-    return values.map((value) => make(identifier(value), `The action ${value}.`, others, { [kind]: { kind: 'constant', value } }))
+    const names = toolNames(values.map(String), kind)
+    return values.map((value, i) => make(names[i] ?? kind, `The action ${String(value)}.`, others, { [kind]: { kind: 'constant', value } }))
   }
   const [only, ...more] = facts.required
   const title = identifier(facts.title.replace(/Action$/, ''))
   const name = title !== '' ? title : only !== undefined && more.length === 0 ? identifier(`set_${only}`) : 'act'
   return [make(name, `Takes the action${facts.title === '' ? '' : ` ${facts.title}`}.`, Object.entries(schemas), {})]
+}
+
+/** A name for each value, all different: `+`, of which no letter is left, is named after its field and place; a second `up` is up_2. */
+function toolNames(values: readonly string[], kind: string): string[] {
+  const taken = new Set<string>()
+  return values.map((value, i) => {
+    const name = identifier(value) || `${identifier(kind)}_${i + 1}`
+    let free = name
+    for (let n = 2; taken.has(free); n++) free = `${name}_${n}`
+    taken.add(free)
+    return free
+  })
 }
 
 /** Every field's schema: from /schema, else the required ones as the refusals tell. */
