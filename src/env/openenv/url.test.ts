@@ -4,6 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { PlaygroundError } from '../../core/errors'
 import { isLoopback, parseServerUrl, spaceHost, spaceSubdomain } from './url'
 
+function refusalOf(pasted: string): PlaygroundError {
+  try {
+    parseServerUrl(pasted)
+  } catch (error) {
+    if (error instanceof PlaygroundError) return error
+  }
+  throw new Error(`${pasted} was not refused`)
+}
+
 describe('parseServerUrl', () => {
   it.each([
     ['openenv/echo_env', 'wss://openenv-echo-env.hf.space/ws'],
@@ -79,6 +88,32 @@ describe('parseServerUrl', () => {
   it('names the Space that runs an image of the Spaces', () => {
     expect(() => parseServerUrl('registry.hf.space/me-x:latest')).toThrow(expect.objectContaining({ advice: expect.stringContaining(': me-x.hf.space.') }))
   })
+
+  it.each([
+    ['8000', '0.0.31.64', 'Did you mean localhost:8000?'],
+    ['http://8000/ws', '0.0.31.64', 'Did you mean localhost:8000?'],
+    ['0:8000', '0.0.0.0', 'Did you mean localhost:8000?'],
+    ['2130706433', '127.0.0.1', 'all four numbers'],
+    ['192.168.1:8000', '192.168.0.1', 'all four numbers'],
+    ['192.168.010.5:8000', '192.168.8.5', 'without leading zeros'],
+    ['ws://010.0.0.1:8000', '8.0.0.1', 'without leading zeros'],
+    ['10.5:8000', '10.0.0.5', 'all four numbers'],
+    ['3.14:8000', '3.0.0.14', 'all four numbers'],
+    ['0x7f.1', '127.0.0.1', 'all four numbers'],
+  ])('%s is not taken for %s', (pasted, understood, advice) => {
+    const refusal = refusalOf(pasted)
+    expect(refusal.message).toContain(`would take it for ${understood}.`)
+    expect(refusal.advice).toContain(advice)
+  })
+
+  it.each(['http://http://localhost:8000', 'https://https://example.org', 'ws://http://127.0.0.1:8000', 'http://http//u:secret@example.org'])(
+    '%s has a scheme too many',
+    (pasted) => {
+      const refusal = refusalOf(pasted)
+      expect(refusal.message).toContain('starts with two schemes')
+      expect(refusal.message).not.toContain('secret')
+    },
+  )
 
   it('does not repeat a password', () => {
     expect(() => parseServerUrl('https://me:hunter2@example.org')).toThrow(/^(?!.*hunter2)/)

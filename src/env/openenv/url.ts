@@ -102,6 +102,26 @@ function parseUrl(text: string, scheme: string | null): URL {
   }
 }
 
+/** `http://` in front of `http://`, as when a page's address is pasted behind a scheme that was typed. */
+function refuseTwoSchemes(text: string): void {
+  const [twice, first] = /^([a-z][a-z0-9+.-]*:\/\/+)(https?|wss?):?\/\//i.exec(text) ?? []
+  // The rest is not repeated, as it may hold a password.
+  if (twice !== undefined) throw refuse(`The address starts with two schemes: ${twice}`, `Leave out the first one, ${first ?? ''}.`)
+}
+
+/** Throws for a host that URLs read as another IPv4 address than was written: 8000 is 0.0.31.64, and 010.0.0.1 is 8.0.0.1. */
+function refuseRewritten(text: string, url: URL): void {
+  if (!/^\d+(\.\d+){3}$/.test(url.hostname)) return
+  const written = text.replace(/^[a-z][a-z0-9+.-]*:\/\/+/i, '').split(/[/\\?#:]/)[0] ?? ''
+  if (written === url.hostname) return
+  const port = url.port === '' ? Number(written) : Number(url.port)
+  const bare = /^\d+$/.test(written) && port > 0 && port <= 65535
+  throw refuse(
+    `${quote(written)} is no full IPv4 address: browsers would take it for ${url.hostname}.`,
+    bare ? `Did you mean localhost:${port}?` : 'Write all four numbers, without leading zeros, such as 192.168.1.20:8000, or a name such as localhost:8000.',
+  )
+}
+
 /**
  * Reads a pasted address. ws is taken for loopback and private-network hosts unless https or wss was written, and where ws, or http with
  * a port, was written; else wss. Query and fragment are dropped. `pageProtocol` is location.protocol where there is a page.
@@ -118,10 +138,12 @@ export function parseServerUrl(pasted: string, pageProtocol?: string): ServerAdd
   if (scheme !== null && !['ws', 'wss', 'http', 'https'].includes(scheme)) {
     throw refuse(`"${scheme}://" is not a way to reach an OpenEnv server.`)
   }
+  refuseTwoSchemes(text)
   const url = parseUrl(text, scheme)
   // Not repeated in the sentence: it holds a password.
   if (url.username !== '' || url.password !== '')
     throw refuse('The address holds a user name or password, which a browser cannot send to a socket.')
+  refuseRewritten(text, url)
   if (HUB_HOSTS.includes(url.hostname)) return fromHubPath(url.pathname, `${url.host}${url.pathname}`)
 
   // Servers print 0.0.0.0 as their address; it means "all of this machine" and cannot be connected to everywhere.
