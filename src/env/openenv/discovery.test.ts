@@ -98,7 +98,7 @@ describe('typed servers', () => {
       { hello: errorFrame('UNKNOWN_TYPE', 'Unknown message type: mcp'), missing: missing('message') },
     ],
     ['grid world', 'move', { missing: missing('action'), wrong: wrong('action', 'enum', "'UP', 'DOWN', 'LEFT' or 'RIGHT'") }],
-    ['Connect Four', 'drop', { missing: missing('column'), wrong: wrong('column', 'int_parsing') }],
+    ['a column without a name', 'set_column', { missing: missing('column'), wrong: wrong('column', 'int_parsing') }],
     ['chess', 'move', { missing: missing('move') }],
     ['reasoning gym', 'answer', { missing: missing('answer') }],
   ])('%s → %s', async (_, tool, server) => {
