@@ -3,7 +3,8 @@
 import type { NamedTensor } from '../../src/core/engine'
 import { RandomStream } from '../../src/core/random'
 import type { ModelConfig } from '../../src/model/config'
-import { blockParameters, elements, layerTensor, outerParameters, type ParameterSpec } from '../../src/model/parameters'
+import { layerTensor } from '../../src/core/linear-layers'
+import { blockParameters, elements, outerParameters, type ParameterSpec } from '../../src/model/parameters'
 
 const EMBEDDING_STD = 0.02
 

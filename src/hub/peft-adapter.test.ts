@@ -4,7 +4,8 @@ import { LORA_TARGETS } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import { HubClient } from './client'
-import { loadHubAdapter, readPeftAdapter, type ModelShape } from './peft-adapter'
+import type { ModelShape } from '../core/linear-layers'
+import { loadHubAdapter, readPeftAdapter } from './peft-adapter'
 import { writeSafetensors } from './safetensors'
 
 const shape: ModelShape = { hidden_size: 32, intermediate_size: 48, num_hidden_layers: 2, num_attention_heads: 4, num_key_value_heads: 2, head_dim: 16 }

@@ -4,18 +4,9 @@ import { z } from 'zod'
 import { LORA_TARGETS, type LoraConfig, type LoraTarget } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
+import { linearDims, modulePath, type ModelShape, peftTensor } from '../core/linear-layers'
 import type { HubClient, HubRepo, OpenOptions } from './client'
 import { readSafetensors } from './safetensors'
-
-/** What of a model's config decides the shapes of its LoRA; a ModelConfig has it all. */
-export interface ModelShape {
-  hidden_size: number
-  intermediate_size: number
-  num_hidden_layers: number
-  num_attention_heads: number
-  num_key_value_heads: number
-  head_dim: number
-}
 
 export interface PeftAdapter {
   lora: LoraConfig
@@ -107,7 +98,6 @@ function readConfig(json: unknown): Config {
 }
 
 const isTarget = (name: string): name is LoraTarget => (LORA_TARGETS as readonly string[]).includes(name)
-const blockOf = (target: LoraTarget) => (['gate_proj', 'up_proj', 'down_proj'].includes(target) ? 'mlp' : 'self_attn')
 
 /** The modules that the config names; null leaves it to the tensors (a regular expression, or PEFT's default). */
 function namedTargets({ target_modules: modules }: Config): Set<LoraTarget> | null {
@@ -133,31 +123,14 @@ const NAME = /^base_model\.model\.model\.layers\.(\d+)\.(self_attn|mlp)\.(\w+)\.
 function parseName(name: string): Part {
   const match = NAME.exec(name)
   const [, layer, block, module = '', side] = match ?? []
-  if (match && isTarget(module) && block === blockOf(module)) return { layer: Number(layer), target: module, side: side as 'A' | 'B' }
+  if (match && isTarget(module) && modulePath(module) === `${block}.${module}`) return { layer: Number(layer), target: module, side: side as 'A' | 'B' }
   if (!name.startsWith(PREFIX)) {
     refuse(`${ADAPTER_WEIGHTS}: '${name}' does not start with ${PREFIX}, as a LoRA of Qwen2, Qwen2.5 or Qwen3 does.`, 'Save the adapter of the causal language model with PEFT.')
   }
   return refuse(`${ADAPTER_WEIGHTS}: '${name}' is not a LoRA tensor of a layer that is supported.`)
 }
 
-const canonical = ({ layer, target, side }: Part) => `${PREFIX}${layer}.${blockOf(target)}.${target}.lora_${side}.weight`
-
-/** [out, in] of a linear layer. */
-function linearDims(shape: ModelShape, target: LoraTarget): [number, number] {
-  const { hidden_size: hidden, intermediate_size: ffn } = shape
-  const q = shape.num_attention_heads * shape.head_dim
-  const kv = shape.num_key_value_heads * shape.head_dim
-  const dims: Record<LoraTarget, [number, number]> = {
-    q_proj: [q, hidden],
-    k_proj: [kv, hidden],
-    v_proj: [kv, hidden],
-    o_proj: [hidden, q],
-    gate_proj: [ffn, hidden],
-    up_proj: [ffn, hidden],
-    down_proj: [hidden, ffn],
-  }
-  return dims[target]
-}
+const canonical = ({ layer, target, side }: Part) => peftTensor(layer, `${modulePath(target)}.lora_${side}`)
 
 /** Tensors by their canonical names, each checked by itself. */
 function readTensors(weights: Uint8Array): Map<string, Part & NamedTensor> {

@@ -6,7 +6,8 @@ import type { Graph, Value } from '../graph/graph'
 import { add, gemm, groupQueryAttention, matmul, mul, reshape, rmsNorm, rotary, scale, silu, softmax, transpose } from '../graph/ops'
 import type { ModelConfig } from './config'
 import { type LinearWeight, matrixInput, multiply } from './linear-weight'
-import { blockParameters, isMatrix, loraParameters, matrixName, modulePath } from './parameters'
+import { modulePath } from '../core/linear-layers'
+import { blockParameters, isMatrix, loraParameters, matrixName } from './parameters'
 
 /** A layer's tensors by their names inside the block. */
 export interface BlockWeights {

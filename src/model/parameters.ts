@@ -1,6 +1,7 @@
 /** Names and shapes of a model's tensors: one layer's as the graphs call them, the whole model's as safetensors does. */
 
 import { LORA_TARGETS, type LoraConfig, type LoraTarget } from '../core/config'
+import { linearDims, modulePath } from '../core/linear-layers'
 import type { ModelConfig } from './config'
 
 export interface ParameterSpec {
@@ -9,36 +10,12 @@ export interface ParameterSpec {
   dims: number[]
 }
 
-const ATTENTION: readonly LoraTarget[] = ['q_proj', 'k_proj', 'v_proj', 'o_proj']
-
-/** 'self_attn.q_proj', 'mlp.up_proj', … */
-export function modulePath(target: LoraTarget): string {
-  return `${ATTENTION.includes(target) ? 'self_attn' : 'mlp'}.${target}`
-}
-
 /** Name of a linear layer's matrix inside a block, 'mlp.up_proj.weight'. */
 export const matrixName = (target: LoraTarget): string => `${modulePath(target)}.weight`
 
 /** Whether a base tensor is a matrix that may be quantised: a linear layer's, the embedding, the head. Block or safetensors names. */
 export function isMatrix(name: string): boolean {
   return /(_proj|embed_tokens|lm_head)\.weight$/.test(name)
-}
-
-/** [out, in] of a linear layer, PyTorch's orientation. */
-export function linearDims(config: ModelConfig, target: LoraTarget): [number, number] {
-  const { hidden_size: hidden, intermediate_size: ffn } = config
-  const q = config.num_attention_heads * config.head_dim
-  const kv = config.num_key_value_heads * config.head_dim
-  const dims: Record<LoraTarget, [number, number]> = {
-    q_proj: [q, hidden],
-    k_proj: [kv, hidden],
-    v_proj: [kv, hidden],
-    o_proj: [hidden, q],
-    gate_proj: [ffn, hidden],
-    up_proj: [ffn, hidden],
-    down_proj: [hidden, ffn],
-  }
-  return dims[target]
 }
 
 /** Base tensors of one layer, in the graphs' input order. */
@@ -77,12 +54,6 @@ export function outerParameters(config: ModelConfig): ParameterSpec[] {
   if (!config.tie_word_embeddings) out.push({ name: 'lm_head.weight', dims: table })
   return out
 }
-
-/** Safetensors name of a layer's base tensor. */
-export const layerTensor = (layer: number, name: string): string => `model.layers.${layer}.${name}`
-
-/** PEFT's name of a layer's LoRA tensor ('self_attn.q_proj.lora_A' → 'base_model.model.model.layers.0.…lora_A.weight'). */
-export const peftTensor = (layer: number, name: string): string => `base_model.model.${layerTensor(layer, name)}.weight`
 
 export function elements(dims: readonly number[]): number {
   return dims.reduce((a, b) => a * b, 1)
