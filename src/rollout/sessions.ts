@@ -3,9 +3,9 @@
 import type { Environment, EnvironmentSession, Observation, ResetOptions } from '../core/environment'
 import type { Turn } from '../core/episode'
 import { PlaygroundError, UnreadableReplyError, describeError, isLasting } from '../core/errors'
+import { checkToolCall } from '../core/tool-schema'
 import type { Tool, ToolCall } from '../core/tools'
 import { errorResult, type ParsedCall } from './tool-calls'
-import { checkToolCall } from './tool-schema'
 
 /** Why an episode is lost. */
 export interface Failure {
