@@ -131,23 +131,26 @@ function checkOnce(shards: readonly Shard[]): void {
 }
 
 async function readHead(file: ByteSource, damagedAdvice?: () => string): Promise<Shard> {
-  try {
-    const head = await readExactly(file, 0, Math.min(HEAD_BYTES, file.size))
-    const length = safetensorsHeaderBytes(head)
-    // Not for a length that the file cannot have: readSafetensorsHeader says so below.
-    const rest = length > head.length && length <= file.size ? await readExactly(file, head.length, length) : new Uint8Array(0)
-    const whole = rest.length ? new Uint8Array(length) : head
-    if (rest.length) {
-      whole.set(head)
-      whole.set(rest, head.length)
+  /** A refusal of the bytes does not know whose they are; what the file's own reads throw does. */
+  const named = <T>(parse: () => T): T => {
+    try {
+      return parse()
+    } catch (error) {
+      if (!(error instanceof PlaygroundError)) throw error
+      throw new PlaygroundError('model', `${file.name}: ${error.message}`, damagedAdvice?.() ?? error.advice, { cause: error })
     }
-    const { entries, dataStart } = readSafetensorsHeader(whole, file.size)
-    return { file, head: whole, entries, dataStart }
-  } catch (error) {
-    // A refusal of the bytes does not know whose they are; what the file's own reads throw does.
-    if (!(error instanceof PlaygroundError) || !error.message.startsWith('This safetensors file')) throw error
-    throw new PlaygroundError('model', `${file.name}: ${error.message}`, damagedAdvice?.() ?? error.advice, { cause: error })
   }
+  let head = await readExactly(file, 0, Math.min(HEAD_BYTES, file.size))
+  const length = named(() => safetensorsHeaderBytes(head))
+  // Not for a length that the file cannot have: readSafetensorsHeader says so below.
+  if (length > head.length && length <= file.size) {
+    const whole = new Uint8Array(length)
+    whole.set(head)
+    whole.set(await readExactly(file, head.length, length), head.length)
+    head = whole
+  }
+  const { entries, dataStart } = named(() => readSafetensorsHeader(head, file.size))
+  return { file, head, entries, dataStart }
 }
 
 async function readExactly(file: ByteSource, begin: number, end: number): Promise<Uint8Array> {
