@@ -12,6 +12,11 @@ export interface StorageHandle {
   close(): void
 }
 
+/** Writes all of it. Throws a QuotaExceededError where the disk takes only a part. */
+export function writeAll(handle: StorageHandle, bytes: Uint8Array, at: number): void {
+  if (handle.write(bytes, at) < bytes.length) throw new DOMException('not all bytes were written', 'QuotaExceededError')
+}
+
 /** Paths are names joined by '/'. */
 export interface FileStorage {
   /** Opens a file, made with its folders where it is not there. Rejects while it is open elsewhere. */

@@ -1,6 +1,6 @@
 /** A model of the store while it is in use: its files, its manifest, and what happens when the disk refuses. */
 
-import { troubleOf, type FileStorage, type StorageHandle, type StorageTrouble } from './file-storage'
+import { troubleOf, writeAll, type FileStorage, type StorageHandle, type StorageTrouble } from './file-storage'
 import { extentsIn, joinRanges, MANIFEST_SLOTS, newestManifest, type FileRecord, type Manifest } from './manifest'
 import { StoredFile, type FileRoom, type FileSpec } from './stored-file'
 
@@ -167,7 +167,7 @@ export class OpenedModel implements FileRoom {
       const handle = await this.open(MANIFEST_SLOTS[manifest.seq % 2] as string)
       try {
         handle.truncate(0)
-        if (handle.write(bytes, 0) < bytes.length) throw new DOMException('not all bytes were written', 'QuotaExceededError')
+        writeAll(handle, bytes, 0)
         handle.flush()
       } finally {
         handle.close()

@@ -1,6 +1,6 @@
 /** The browser's private file system as a FileStorage. For a dedicated worker: synchronous handles exist nowhere else, and Safari has no others. */
 
-import type { FileStorage, StorageHandle } from './file-storage'
+import { troubleOf, type FileStorage, type StorageHandle } from './file-storage'
 
 /** Of a page that has just been reloaded the old worker may hold its files for a moment. */
 const TRIES = 8
@@ -29,8 +29,7 @@ class OpfsStorage implements FileStorage {
           close: () => handle.close(),
         }
       } catch (error) {
-        const locked = error instanceof DOMException && error.name === 'NoModificationAllowedError'
-        if (!locked || attempt === TRIES) throw error
+        if (troubleOf(error) !== 'locked' || attempt === TRIES) throw error
         await new Promise((resolve) => setTimeout(resolve, TRY_MS))
       }
     }

@@ -1,7 +1,7 @@
 /** One file of a model in the store: the ranges of it that are here, each its own file that grows as bytes come, and their checksums. */
 
 import { PlaygroundError } from '../core/errors'
-import type { StorageHandle } from './file-storage'
+import { writeAll, type StorageHandle } from './file-storage'
 import { RunningSha256 } from './hashing'
 import { covers, extentName, type ExtentRecord } from './manifest'
 
@@ -187,7 +187,7 @@ export class StoredFile {
           this.checkpoint()
           void this.room.save()
         }
-        if (extent.handle.write(bytes, extent.length) < bytes.length) throw new DOMException('not all bytes were written', 'QuotaExceededError')
+        writeAll(extent.handle, bytes, extent.length)
         extent.length += bytes.length
         unsafe += bytes.length
         return true
