@@ -1,6 +1,7 @@
 /** What the store writes down about one model: its commit, its files, which of their bytes are needed, and checksums of what is here. */
 
 import { z } from 'zod'
+import type { FileStorage } from './file-storage'
 
 const count = z.number().int().nonnegative()
 
@@ -50,6 +51,18 @@ export function newestManifest(slots: readonly (Uint8Array | null)[]): Manifest 
     }
   })
   return read.sort((a, b) => b.seq - a.seq)[0] ?? null
+}
+
+export interface ModelFolder {
+  manifest: Manifest | null
+  /** All that stands in the folder. */
+  entries: { name: string; bytes: number }[]
+}
+
+/** What a model's folder holds. */
+export async function readModelFolder(storage: FileStorage, folder: string): Promise<ModelFolder> {
+  const slots = await Promise.all(MANIFEST_SLOTS.map((slot) => storage.readFile(`${folder}/${slot}`)))
+  return { manifest: newestManifest(slots), entries: await storage.list(folder) }
 }
 
 /** A stored range's file: which file of the model, and from which byte on. */

@@ -5,7 +5,7 @@
 
 import { describeError, PlaygroundError } from '../core/errors'
 import { troubleOf, type FileStorage, type StorageTrouble } from './file-storage'
-import { isComplete, MANIFEST_SLOTS, newestManifest, type Manifest } from './manifest'
+import { isComplete, readModelFolder, type ModelFolder } from './manifest'
 import { OpenedModel, type ModelId } from './opened-model'
 import { opfsStorage } from './opfs-storage'
 import type { FileSpec } from './stored-file'
@@ -151,15 +151,14 @@ export class ModelStore {
     })
   }
 
-  private async manifests(): Promise<{ key: string; manifest: Manifest | null; entries: { name: string; bytes: number }[] }[]> {
+  private async manifests(): Promise<(ModelFolder & { key: string })[]> {
     const { storage } = this.options
     if (storage === null) return []
     try {
       const folders = (await storage.list(ROOT)).filter(({ folder }) => folder)
       return await Promise.all(
         folders.map(async ({ name }) => {
-          const slots = await Promise.all(MANIFEST_SLOTS.map((slot) => storage.readFile(`${ROOT}/${name}/${slot}`)))
-          return { key: decodeURIComponent(name), manifest: newestManifest(slots), entries: await storage.list(`${ROOT}/${name}`) }
+          return { key: decodeURIComponent(name), ...(await readModelFolder(storage, `${ROOT}/${name}`)) }
         }),
       )
     } catch {

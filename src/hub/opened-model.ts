@@ -1,7 +1,7 @@
 /** A model of the store while it is in use: its files, its manifest, and what happens when the disk refuses. */
 
 import { troubleOf, writeAll, type FileStorage, type StorageHandle, type StorageTrouble } from './file-storage'
-import { extentsIn, joinRanges, MANIFEST_SLOTS, newestManifest, type FileRecord, type Manifest } from './manifest'
+import { extentsIn, joinRanges, MANIFEST_SLOTS, readModelFolder, type FileRecord, type Manifest } from './manifest'
 import { StoredFile, type FileRoom, type FileSpec } from './stored-file'
 
 /** Which model, at which commit. */
@@ -11,6 +11,7 @@ export interface ModelId {
   sha: string
 }
 
+/** What a person is told when a model cannot be stored. */
 const SENTENCES: Record<StorageTrouble, (repo: string) => string> = {
   full: (repo) =>
     `The browser's storage is full: ${repo} is used without being stored any further and the rest must be downloaded again next time. ` +
@@ -18,9 +19,6 @@ const SENTENCES: Record<StorageTrouble, (repo: string) => string> = {
   locked: (repo) => `Another tab uses the stored files of ${repo}: this tab downloads it without storing it. Close the other tab and load again to use one copy.`,
   failed: (repo) => `The browser gives this page no file storage: ${repo} is downloaded without being stored, and again at each load.`,
 }
-
-/** What a person is told when a model cannot be stored. */
-export const storageNotice = (trouble: StorageTrouble, repo: string): string => SENTENCES[trouble](repo)
 
 export class OpenedModel implements FileRoom {
   private readonly files = new Map<string, { stored: Promise<StoredFile>; record: FileRecord; opened: StoredFile | null }>()
@@ -51,10 +49,9 @@ export class OpenedModel implements FileRoom {
   async load(): Promise<void> {
     if (this.storage === null) return
     try {
-      const { storage } = this
-      const slots = await Promise.all(MANIFEST_SLOTS.map((slot) => storage.readFile(`${this.folder}/${slot}`)))
-      this.manifest = newestManifest(slots) ?? this.manifest
-      this.entries = await storage.list(this.folder)
+      const { manifest, entries } = await readModelFolder(this.storage, this.folder)
+      this.manifest = manifest ?? this.manifest
+      this.entries = entries
     } catch (error) {
       this.giveUp(error)
     }
@@ -139,7 +136,7 @@ export class OpenedModel implements FileRoom {
 
   private stop(trouble: StorageTrouble): void {
     this.givenUp = true
-    this.notice = storageNotice(trouble, this.id.repo)
+    this.notice = SENTENCES[trouble](this.id.repo)
     for (const listener of this.listeners) listener(this.notice)
   }
 
