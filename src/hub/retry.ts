@@ -3,6 +3,8 @@
 import { PlaygroundError } from '../core/errors'
 import type { HubFailure } from './sentences'
 
+export { sleep, type Sleep } from '../core/sleep'
+
 /** Statuses after which the same request may succeed. */
 export function isPassing(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500
@@ -22,21 +24,6 @@ export function waitSeconds(failure: HubFailure, tries: number, random: number):
   const longest = limited ? Math.min(120, 5 * 2 ** (tries - 1)) : Math.min(30, 0.5 * 2 ** (tries - 1))
   return longest * (0.5 + random / 2)
 }
-
-export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>
-
-/** Resolves after so many ms, or early when the signal aborts. */
-export const sleep: Sleep = (ms, signal) =>
-  new Promise((resolve) => {
-    if (signal?.aborted) return resolve()
-    const end = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal?.addEventListener('abort', end)
-  })
 
 /** The error of everything that a person stopped. */
 export function stopped(what: string): PlaygroundError {

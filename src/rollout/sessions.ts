@@ -3,6 +3,7 @@
 import type { Environment, EnvironmentSession, Observation, ResetOptions } from '../core/environment'
 import type { Turn } from '../core/episode'
 import { PlaygroundError, UnreadableReplyError, describeError, isLasting } from '../core/errors'
+import { sleep } from '../core/sleep'
 import { checkToolCall } from '../core/tool-schema'
 import type { Tool, ToolCall } from '../core/tools'
 import { errorResult, type ParsedCall } from './tool-calls'
@@ -85,7 +86,7 @@ export class SessionGate {
       } catch (error) {
         const passing = error instanceof PlaygroundError && error.recurrence === 'passing'
         if (!passing || tries >= RECONNECTS || this.over.signal.aborted) throw error
-        await pause(this.reconnectMs * 2 ** tries * (0.5 + Math.random()), this.over.signal)
+        await sleep(this.reconnectMs * 2 ** tries * (0.5 + Math.random()), this.over.signal)
       }
     }
   }
@@ -108,18 +109,6 @@ export class SessionGate {
     this.inUse--
     this.onFree()
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
-  })
 }
 
 /** What a turn's calls brought. */

@@ -3,6 +3,7 @@
 import type { Episode } from '../core/episode'
 import type { TrainEvent } from '../core/events'
 import { PlaygroundError } from '../core/errors'
+import { sleep } from '../core/sleep'
 import { assertNotStopped, waitAtGate } from './guard'
 
 /** Pauses between attempts: 1, 2, 4, … seconds, at most this. */
@@ -99,16 +100,4 @@ export const waitSeconds: Wait = async (seconds, signal, gate) => {
     if (left <= 0 || signal?.aborted) return
     await sleep(gate ? Math.min(left, GATE_MS) : left, signal)
   }
-}
-
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal?.addEventListener('abort', end)
-  })
 }

@@ -3,12 +3,13 @@
 import { shownTools, type DiscoveredEnvironment } from '../../core/discovered'
 import type { Environment, EnvironmentSession } from '../../core/environment'
 import { PlaygroundError } from '../../core/errors'
+import { sleep } from '../../core/sleep'
 import type { Tool } from '../../core/tools'
 import { discover, HELLO } from './discovery'
 import { sumUp } from './rewards'
 import { OpenEnvSession } from './session'
 import { defaultWebSocket, SessionSocket, type FrameObserver, type Reply, type WebSocketConstructor } from './socket'
-import { locate, type Place, sleepUntil } from './spaces'
+import { locate, type Place } from './spaces'
 import { firstContact, Unreached } from './unreached'
 import { parseServerUrl, type ServerAddress } from './url'
 
@@ -130,10 +131,10 @@ export class OpenEnvEnvironment implements Environment {
     this.closed = false
     this.leave = new AbortController()
     const { signal } = this.leave
-    const { onDetail = () => undefined, sleep = sleepUntil(signal) } = this.options
+    const { onDetail = () => undefined, sleep: wait = (ms: number) => sleep(ms, signal) } = this.options
     const place = await this.locate(onDetail)
     const pageProtocol = this.options.pageProtocol ?? globalThis.location?.protocol
-    const contact = { pageProtocol, loopback: this.address.loopback, sleep, signal, onDetail }
+    const contact = { pageProtocol, loopback: this.address.loopback, sleep: wait, signal, onDetail }
     const { socket, hello } = await firstContact(() => this.acquire(), place, contact)
     try {
       this.found = await discover(hello, socket, {

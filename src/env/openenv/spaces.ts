@@ -1,6 +1,7 @@
 /** From an address to a place that takes connections: the host of a Space, woken if it slept, with signed addresses if it is private. */
 
 import { PlaygroundError } from '../../core/errors'
+import { sleep } from '../../core/sleep'
 import { inBrackets, isPassing, notShown, type HubSilence, SpacesApi, type SpaceInfo } from './spaces-api'
 import { awaitRunning, isRunning } from './spaces-stage'
 import { isLoopback, type ServerAddress, spaceHost, spaceSubdomain } from './url'
@@ -41,21 +42,6 @@ const SIGNED_MS = 5 * 60_000
 
 const fail = (message: string, advice: string) => new PlaygroundError('environment', message, advice)
 
-/** A sleep that ends early when the signal aborts. */
-export function sleepUntil(signal: AbortSignal): (ms: number) => Promise<void> {
-  return (ms) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve()
-      const end = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const timer = setTimeout(end, ms)
-      signal.addEventListener('abort', end)
-    })
-}
-
 /**
  * Finds the place of an address; for one that is no Space nothing is asked. A Space that sleeps is woken and waited for.
  * Throws PlaygroundError('environment') for a Space that is not there, not visible or will not run; 'stopped' after an abort.
@@ -65,7 +51,7 @@ export async function locate(address: ServerAddress, given: LocateOptions): Prom
   const { spaceId: id, ws, http, host: near } = address
   const direct: Place = { spaceId: id, host: near, http, socketUrl: async () => ws, fetch: given.fetch, justStarted: false, doubt: null }
   if (id === null && subdomain === null) return direct
-  const options = { sleep: sleepUntil(given.signal), random: Math.random, now: Date.now, ...given }
+  const options = { sleep: (ms: number) => sleep(ms, given.signal), random: Math.random, now: Date.now, ...given }
   const api = new SpacesApi(options)
   options.onDetail(`Asking the Hub for ${id === null ? `the Space at ${near}` : `Space ${id}`}`)
   if (id === null) {
