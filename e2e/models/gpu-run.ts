@@ -7,7 +7,7 @@ import { type ModelConfig, parseModelConfig } from '../../src/model/config'
 import { probeCapabilities } from '../../src/runtime/capabilities'
 import { createEngine, type EngineInstance } from '../../src/runtime/create'
 import { loadOrt } from '../../src/runtime/ort'
-import { slopes } from '../../src/runtime/testing/gradients'
+import { slopes } from '../../src/runtime/gradient-probe'
 import { gpuMeter } from './gpu-meter'
 import { type ShapeName, SHAPES, shapeSource } from './shapes'
 

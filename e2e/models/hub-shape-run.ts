@@ -6,7 +6,7 @@ import { browserModelStore } from '../../src/hub/model-store'
 import { type HubModel, openHubModel } from '../../src/hub/open-model'
 import { createEngine, type EngineInstance } from '../../src/runtime/create'
 import { loadOrt } from '../../src/runtime/ort'
-import { slopes } from '../../src/runtime/testing/gradients'
+import { slopes } from '../../src/runtime/gradient-probe'
 import { type GpuCounts, gpuMeter } from './gpu-meter'
 
 export interface HubLoadRequest {

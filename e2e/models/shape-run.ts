@@ -2,7 +2,7 @@
 
 import { DEFAULT_LORA, type LoraConfig, type Precision } from '../../src/core/config'
 import { createEngine } from '../../src/runtime/create'
-import { slopes } from '../../src/runtime/testing/gradients'
+import { slopes } from '../../src/runtime/gradient-probe'
 import { type GpuCounts, gpuMeter } from './gpu-meter'
 import { type ShapeName, SHAPES, shapeSource } from './shapes'
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Engine } from '../../src/core/engine'
-import { readGradients } from '../../src/runtime/testing/gradients'
+import { readGradients } from '../../src/runtime/gradient-probe'
 import { compareScores, differing, expectScores, signature } from './compare'
 import { accumulateLoss, modelCases, models, referenceEngine } from './engine-case'
 import { largestDifference, referenceTensors, relativeDifference } from './reference'

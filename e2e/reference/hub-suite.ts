@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Precision } from '../../src/core/config'
 import type { Engine } from '../../src/core/engine'
-import { readGradients } from '../../src/runtime/testing/gradients'
+import { readGradients } from '../../src/runtime/gradient-probe'
 import { differing, expectScores, signature } from './compare'
 import { accumulateLoss } from './engine-case'
 import { precisionCase, repoCases } from './hub-case'

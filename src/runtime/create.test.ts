@@ -5,7 +5,7 @@ import type { NamedTensor } from '../core/engine'
 import { countParameters } from '../model/parameters'
 import { parseModelConfig } from '../model/config'
 import { createEngine, type EngineInstance, type EngineOptions } from './create'
-import { slopes } from './testing/gradients'
+import { slopes } from './gradient-probe'
 import { CONFIG, LORA, randomModel, smallBatch } from './testing/random-model'
 
 const engines: EngineInstance[] = []

@@ -5,7 +5,7 @@ import type { LoraConfig } from '../core/config'
 import type { Engine, SampledToken, SamplingParams } from '../core/engine'
 import { RandomStream } from '../core/random'
 import { createEngine, type EngineInstance } from './create'
-import { slopes } from './testing/gradients'
+import { slopes } from './gradient-probe'
 import { CONFIG, LORA, QWEN2_CONFIG, randomAdapter, randomModel, smallBatch } from './testing/random-model'
 
 const plain: SamplingParams = { temperature: 1, top_k: 0, top_p: 1, min_p: null }

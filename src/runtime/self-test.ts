@@ -1,13 +1,14 @@
 /** Does this GPU compute what WASM computes? The same small engine on both: log-probs, drawn tokens and one LoRA gradient are compared. */
 
 import type { Backend, LoraConfig, Precision } from '../core/config'
-import type { Engine, NamedTensor, SampledToken, SequenceGradient, SequenceScores, TrainSequence } from '../core/engine'
+import type { Engine, NamedTensor, SampledToken, SequenceScores, TrainSequence } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import type { SelfTestReport } from '../core/events'
 import { RandomStream, uniform } from '../core/random'
 import type { WeightSource } from '../core/weights'
 import { parseModelConfig } from '../model/config'
 import { createEngine } from './create'
+import { readGradients, slopes } from './gradient-probe'
 
 export interface SelfTestOptions {
   /** A model of a layer or two, such as sliceSource keeps. */
@@ -145,7 +146,7 @@ async function measure({ slice, precision, lora, adapterName, threads }: SelfTes
       return slopes(indices, micro)
     })
     const written = (pick: (score: SequenceScores) => Float64Array): number[] => scores.flatMap((score) => [...pick(score).subarray(SHARED)])
-    return { logprobs: written((s) => s.logprobs), entropies: written((s) => s.entropies), draws, gradient: await takeGradient(engine) }
+    return { logprobs: written((s) => s.logprobs), entropies: written((s) => s.entropies), draws, gradient: (await readGradients(engine)).gradients }
   } finally {
     await engine.dispose()
   }
@@ -174,26 +175,4 @@ async function draw(engine: Engine, prompt: readonly number[], next: readonly nu
     await sample(k + 1)
   }
   return drawn
-}
-
-/** d loss / d log-prob and d loss / d entropy, different at every token. */
-function slopes(indices: readonly number[], scores: readonly SequenceScores[]): SequenceGradient[] {
-  return scores.map(({ logprobs }, i) => ({
-    dLogprobs: logprobs.map((_, t) => Math.sin(1 + 3 * (indices[i] as number) + t)),
-    dEntropies: logprobs.map((_, t) => 0.3 * Math.cos((indices[i] as number) + 2 * t)),
-  }))
-}
-
-/**
- * The accumulated gradient by way of the optimizer, whose graphs are thereby tested too: with both betas 0 and a huge ε an AdamW step is
- * p −= factor · g, and the factor lifts any gradient far above p's own rounding. Moves the parameters.
- */
-async function takeGradient(engine: Engine): Promise<NamedTensor[]> {
-  const factor = 1e3
-  const before = new Map((await engine.exportParameters()).map((tensor) => [tensor.name, tensor.data]))
-  await engine.optimizerStep({ learning_rate: 1e8 * factor, adam_beta1: 0, adam_beta2: 0, adam_epsilon: 1e8, weight_decay: 0, max_grad_norm: Infinity })
-  return (await engine.exportParameters()).map(({ name, dims, data }) => {
-    const old = before.get(name) as Float32Array
-    return { name, dims, data: data.map((value, i) => ((old[i] as number) - value) / factor) }
-  })
 }

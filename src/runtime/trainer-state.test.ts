@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NamedTensor } from '../core/engine'
 import type { EngineInstance } from './create'
-import { slopes } from './testing/gradients'
+import { slopes } from './gradient-probe'
 import { randomAdapter } from './testing/random-model'
 import { ADAM, batch, gradientOf, largest, logprobs, options, size, start, vector } from './testing/small-trainer'
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LoraConfig } from '../core/config'
 import type { NamedTensor, SequenceScores, TrainSequence } from '../core/engine'
 import type { EngineInstance } from './create'
-import { readGradients, slopes } from './testing/gradients'
+import { readGradients, slopes } from './gradient-probe'
 import { CONFIG, LORA, QWEN2_CONFIG, randomAdapter } from './testing/random-model'
 import { ADAM, batch, gradientOf, largest, logprobs, options, size, start, vector } from './testing/small-trainer'
 

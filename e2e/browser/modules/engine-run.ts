@@ -13,7 +13,7 @@ import { type DeviceSession, hostFloats } from '../../../src/runtime/device'
 import { loadOrt } from '../../../src/runtime/ort'
 import { WasmDevice } from '../../../src/runtime/wasm-device'
 import { WebGpuDevice } from '../../../src/runtime/webgpu-device'
-import { readGradients, slopes } from '../../../src/runtime/testing/gradients'
+import { readGradients, slopes } from '../../../src/runtime/gradient-probe'
 import { CONFIG, LORA, randomAdapter, randomModel, smallBatch } from '../../../src/runtime/testing/random-model'
 
 export interface RunRequest {

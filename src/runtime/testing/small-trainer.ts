@@ -3,7 +3,7 @@
 import type { LoraConfig } from '../../core/config'
 import type { Engine, NamedTensor, SequenceScores, TrainSequence } from '../../core/engine'
 import { createEngine, type EngineInstance } from '../create'
-import { readGradients, slopes } from './gradients'
+import { readGradients, slopes } from '../gradient-probe'
 import { CONFIG, LORA, randomModel, smallBatch } from './random-model'
 
 export const options = { temperature: 0.8 }

@@ -1,6 +1,6 @@
-/** Slopes for the tests' losses, and the accumulated gradient read through the engine's contract, which hands out parameters only. */
+/** Slopes for the losses of tests, and the accumulated gradient read through the engine's contract, which hands out parameters only. */
 
-import type { Engine, NamedTensor, SequenceGradient, SequenceScores } from '../../core/engine'
+import type { Engine, NamedTensor, SequenceGradient, SequenceScores } from '../core/engine'
 
 /** d loss / d log-prob and d loss / d entropy, different at every token of every sequence of the batch. */
 export function slopes(indices: readonly number[], scores: readonly SequenceScores[]): SequenceGradient[] {
@@ -15,7 +15,7 @@ export function slopes(indices: readonly number[], scores: readonly SequenceScor
 
 /**
  * The accumulated gradient: with both betas 0 and a huge ε an AdamW step is p −= factor · g, and steps are so long that
- * p's own rounding does not matter. Leaves the parameters moved and the accumulator empty.
+ * p's own rounding does not matter. The optimizer's graphs are thereby tested too. Leaves the parameters moved and the accumulator empty.
  */
 export async function readGradients(engine: Engine): Promise<{ gradients: NamedTensor[]; grad_norm: number }> {
   const factor = 1e3
