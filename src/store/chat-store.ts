@@ -3,6 +3,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { ChatOptions, ChatToken, Message } from '../worker/protocol'
 import type { EnginePort } from './controller'
+import { isBroken } from './view'
 
 export type ChatSettings = Omit<ChatOptions, 'fresh'>
 export type ChatEnd = Pick<Extract<Message, { type: 'chat-ended' }>, 'reason' | 'error'>
@@ -116,7 +117,7 @@ export function createChat(port: EnginePort): Chat {
         return store.setState({ fresh: true })
       case 'state':
         // A worker that died answers nothing more.
-        if (pending && message.state.state === 'failed' && !message.state.recoverable) end(pending, { reason: 'failed', error: message.state.error })
+        if (pending && isBroken(message.state)) end(pending, { reason: 'failed', error: message.state.error })
         return
       default:
         return

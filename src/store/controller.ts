@@ -8,7 +8,7 @@ import { isDistrusted, type ModelStore } from './model-store'
 import type { RunStore } from './run-store'
 import type { SelectionStore } from './selection-store'
 import { hasChanges, type SetupStore } from './setup-store'
-import { isActive, type RunView } from './view'
+import { isActive, isBroken, type RunView } from './view'
 
 /** The worker as the page sees it. */
 export interface EnginePort {
@@ -140,8 +140,7 @@ export function createController(
       run.flush()
       const now = run.getState().run
       if (needsLoad(state)) return
-      const broken = now.state === 'failed' && !now.recoverable
-      if (state.applied === null || hasChanges(state) || broken) configure()
+      if (state.applied === null || hasChanges(state) || isBroken(now)) configure()
       else send({ type: 'reset' })
     },
     revert() {

@@ -11,6 +11,7 @@ import type { EnginePort } from './controller'
 import { type Clock, createRunStore, type RunStore } from './run-store'
 import { createSelectionStore, type SelectionStore } from './selection-store'
 import type { SetupStore, SetupView } from './setup-store'
+import { isBroken } from './view'
 
 /** Frames that stay listed. */
 const KEPT_FRAMES = 200
@@ -171,9 +172,7 @@ export function createPlay(port: EnginePort, setup: SetupStore, clock: Clock): P
       }
       case 'state':
         // A worker that died answers nothing more.
-        if (pending !== null && message.state.state === 'failed' && !message.state.recoverable) {
-          answer({ kind: 'failed', error: message.state.error, over: true })
-        }
+        if (pending !== null && isBroken(message.state)) answer({ kind: 'failed', error: message.state.error, over: true })
         return
       default:
         return

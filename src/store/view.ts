@@ -129,6 +129,11 @@ export function hasNoSignal(group: GroupStats): boolean {
   return !group.signal
 }
 
+/** Whether the worker has nothing left to go on with: only a new configuration helps. */
+export function isBroken(run: RunState): run is Extract<RunState, { state: 'failed' }> & { recoverable: false } {
+  return run.state === 'failed' && !run.recoverable
+}
+
 /** Whether the worker is busy with a run that Pause can stop. */
 export function isActive(run: RunState): boolean {
   return run.state === 'running' || run.state === 'pausing'

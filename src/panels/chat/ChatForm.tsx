@@ -3,13 +3,13 @@
 import { type FormEvent, type KeyboardEvent, useId, useState } from 'react'
 import { TINY_MODEL } from '../../env/presets'
 import { useChat, useRun, useSetup, useStores } from '../../store/hooks'
-import { latestStep, type RunView } from '../../store/view'
+import { isBroken, latestStep, type RunView } from '../../store/view'
 import { S } from '../../ui/strings'
 
 /** Why nobody can be asked now; null when somebody can. */
 function refusal(view: RunView): string | null {
   const { run } = view
-  if (run.state === 'loading' || run.state === 'load-paused' || (run.state === 'failed' && !run.recoverable)) return S.chat.loading
+  if (run.state === 'loading' || run.state === 'load-paused' || isBroken(run)) return S.chat.loading
   if (run.state === 'running' || run.state === 'pausing') return S.chat.training
   if (run.state === 'paused' && latestStep(view)?.finished === false) return S.chat.midStep
   return null

@@ -4,6 +4,7 @@ import { useModels, useRun, useSetup, useStores } from '../../store/hooks'
 import { isFresh } from '../../store/controller'
 import { isFromHub, needsLoad } from '../../store/model-settings'
 import { inspectionOf } from '../../store/model-store'
+import { isBroken } from '../../store/view'
 import { takeLostFocus } from '../../ui/focus'
 import { bytes } from '../../ui/format'
 import { S } from '../../ui/strings'
@@ -17,7 +18,7 @@ export function LoadButtons() {
   const awaitsConsent = useSetup((s) => s.awaitsConsent)
   const result = useModels((s) => inspectionOf(s, config)?.result ?? null)
   const fresh = useRun(isFresh)
-  const broken = useRun((view) => view.run.state === 'failed' && !view.run.recoverable)
+  const broken = useRun((view) => isBroken(view.run))
   const inspection = result?.ok ? result.inspection : null
   const failed = broken && isFromHub(config)
   if (!inspection || !(waits || failed)) return null

@@ -5,6 +5,7 @@ import { useModels, useRun, useSetup } from '../../store/hooks'
 import { needsLoad, weightsKey, writeReference } from '../../store/model-settings'
 import { inspectionOf } from '../../store/model-store'
 import type { SetupView } from '../../store/setup-store'
+import { isBroken } from '../../store/view'
 import { count, parameterCount } from '../../ui/format'
 import { S } from '../../ui/strings'
 
@@ -12,7 +13,7 @@ import { S } from '../../ui/strings'
 export function useLoaded(): boolean {
   const same = useSetup(hasSameWeights)
   const engine = useRun((view) => view.engine !== null && view.run.state !== 'loading' && view.run.state !== 'load-paused')
-  const broken = useRun((view) => view.run.state === 'failed' && !view.run.recoverable)
+  const broken = useRun((view) => isBroken(view.run))
   return same && engine && !broken
 }
 
