@@ -90,6 +90,33 @@ export interface DiscoveredEnvironment {
   recording: string | null
 }
 
+/** Any environment's tools in the shape that edits are made on: each under its own name. */
+export function toolsFound(host: string, tools: readonly Tool[]): DiscoveredEnvironment {
+  return {
+    host,
+    family: 'mcp',
+    entry: null,
+    title: host,
+    evidence: 'server',
+    recognised: '',
+    tools: tools.map((tool) => ({
+      id: tool.function.name,
+      original: tool,
+      tool,
+      mapping: { kind: 'mcp', tool: tool.function.name },
+    })),
+    prompts: { system: '', user: '' },
+    observation: '',
+    reward: { take: 'sum', successAt: 1 },
+    resetData: {},
+    quirks: [],
+    needs: [],
+    notes: [],
+    defaultSessions: null,
+    recording: null,
+  }
+}
+
 /** The tools as the model sees them, in prompt order. */
 export function shownTools(found: DiscoveredEnvironment): Tool[] {
   return found.tools.map(({ tool }) => tool)

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { DiscoveredEnvironment } from './discovered'
-import { shownTools } from './discovered'
+import { shownTools, toolsFound } from './discovered'
 import { PlaygroundError } from './errors'
 import { applyToolEdits, calledTool, describeTool, hideTool, renameTool, restrictParameter, type ToolEdit } from './tool-edits'
 import { checkToolCall } from './tool-schema'
@@ -19,29 +19,7 @@ const MOVE = tool('move', {
   gear: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
 })
 const LOOK = tool('look', {})
-const FOUND: DiscoveredEnvironment = {
-  host: 'example.org',
-  family: 'typed',
-  entry: null,
-  title: 'Example',
-  evidence: 'server',
-  recognised: '',
-  tools: [MOVE, LOOK].map((each) => ({
-    id: each.function.name,
-    original: each,
-    tool: each,
-    mapping: { kind: 'mcp', tool: each.function.name },
-  })),
-  prompts: { system: '', user: '' },
-  observation: '',
-  reward: { take: 'sum', successAt: 1 },
-  resetData: {},
-  quirks: [],
-  needs: [],
-  notes: [],
-  defaultSessions: null,
-  recording: null,
-}
+const FOUND: DiscoveredEnvironment = { ...toolsFound('example.org', [MOVE, LOOK]), family: 'typed', title: 'Example' }
 const parameter = (found: DiscoveredEnvironment, name: string) => found.tools[0]?.tool.function.parameters.properties?.[name]
 
 describe('renameTool', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { ToolEdit } from '../core/tool-edits'
+import { shownTools, toolsFound } from '../core/discovered'
+import { applyToolEdits, type ToolEdit } from '../core/tool-edits'
 import { catchEnvironment } from './builtin/catch'
 import { laneEnvironment } from './builtin/lane'
-import { editedTools, withToolEdits } from './tool-edits'
+import { withToolEdits } from './tool-edits'
 
 const edits: ToolEdit[] = [
   { kind: 'rename', tool: 'move', name: 'go' },
@@ -20,7 +21,7 @@ describe('an environment with edited tools', () => {
   it('shows the new tools, keeps its own, and answers to the new name', async () => {
     const environment = withToolEdits(catchEnvironment(), edits)
     await environment.connect()
-    expect(environment.tools).toEqual(editedTools('catch', catchEnvironment().tools, edits))
+    expect(environment.tools).toEqual(shownTools(applyToolEdits(toolsFound('catch', catchEnvironment().tools), edits)))
     expect(environment.tools[0]?.function).toMatchObject({ name: 'go', description: 'Go.' })
     // The list that is asked for at each token is not made anew.
     expect(environment.tools).toBe(environment.tools)

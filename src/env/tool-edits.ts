@@ -1,42 +1,10 @@
 /** An environment whose tools a person has changed: the model sees the changed ones, the environment gets its own names. */
 
-import type { DiscoveredEnvironment } from '../core/discovered'
+import { shownTools, toolsFound, type DiscoveredEnvironment } from '../core/discovered'
 import type { Environment, EnvironmentSession } from '../core/environment'
 import { applyToolEdits, calledTool, type ToolEdit } from '../core/tool-edits'
 import { checkToolCall } from '../core/tool-schema'
 import type { Tool } from '../core/tools'
-
-/** Any environment's tools in the shape that edits are made on: each under its own name. */
-export function toolsFound(host: string, tools: readonly Tool[]): DiscoveredEnvironment {
-  return {
-    host,
-    family: 'mcp',
-    entry: null,
-    title: host,
-    evidence: 'server',
-    recognised: '',
-    tools: tools.map((tool) => ({
-      id: tool.function.name,
-      original: tool,
-      tool,
-      mapping: { kind: 'mcp', tool: tool.function.name },
-    })),
-    prompts: { system: '', user: '' },
-    observation: '',
-    reward: { take: 'sum', successAt: 1 },
-    resetData: {},
-    quirks: [],
-    needs: [],
-    notes: [],
-    defaultSessions: null,
-    recording: null,
-  }
-}
-
-/** The tools of `host` with the edits, as the model sees them. Throws PlaygroundError('config') at the first edit that does not fit. */
-export function editedTools(host: string, tools: readonly Tool[], edits: readonly ToolEdit[]): Tool[] {
-  return applyToolEdits(toolsFound(host, tools), edits).tools.map(({ tool }) => tool)
-}
 
 /**
  * The environment with `edits` applied; the environment itself when there are none. A call that does not fit the changed tools is
@@ -51,7 +19,7 @@ export function withToolEdits(environment: Environment, edits: readonly ToolEdit
     const from = environment.tools
     if (made && made.from.length === from.length && made.from.every((tool, i) => tool === from[i])) return made
     const found = applyToolEdits(toolsFound(environment.name, from), edits)
-    made = { from, found, tools: found.tools.map(({ tool }) => tool) }
+    made = { from, found, tools: shownTools(found) }
     return made
   }
   return {

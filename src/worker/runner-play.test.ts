@@ -1,7 +1,8 @@
 /** The run and whoever plays by hand: the run comes first, and says which tools are the environment's own. */
 import { expect, it } from 'vitest'
 import type { Environment } from '../core/environment'
-import { toolsFound, withToolEdits } from '../env/tool-edits'
+import { toolsFound } from '../core/discovered'
+import { withToolEdits } from '../env/tool-edits'
 import { banditConfig } from '../train/testing/bandit'
 import type { Message } from './protocol'
 import { Runner } from './runner'

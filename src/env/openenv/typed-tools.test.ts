@@ -1,43 +1,16 @@
 /** Tools made from what an unknown action tells, and what a model's words become on their way to the server. */
 
 import { describe, expect, it } from 'vitest'
-import type { DiscoveredEnvironment } from '../../core/discovered'
+import { toolsFound, type DiscoveredEnvironment } from '../../core/discovered'
 import { boardRows, boardText, foldRows } from './boards'
-import type { ActionFacts } from './catalogue'
+import { NO_FACTS, type ActionFacts } from './catalogue'
 import { sumUp } from './rewards'
 import { plainSchema } from './schema'
 import { deriveTools, discoveredTool, mcpTool, planCall, pythonLiteral } from './typed-tools'
 
-const facts = (given: Partial<ActionFacts>): ActionFacts => ({
-  required: [],
-  choices: {},
-  types: {},
-  fields: null,
-  title: '',
-  game: '',
-  stateFields: [],
-  names: '',
-  ...given,
-})
+const facts = (given: Partial<ActionFacts>): ActionFacts => ({ ...NO_FACTS, ...given })
 const derived = (given: Partial<ActionFacts>) => deriveTools(facts(given))?.map(({ tool }) => tool.function)
-const shell = (family: 'mcp' | 'typed', tools: DiscoveredEnvironment['tools']): DiscoveredEnvironment => ({
-  host: 'h',
-  family,
-  entry: null,
-  title: '',
-  evidence: 'server',
-  recognised: '',
-  tools,
-  prompts: { system: '', user: '' },
-  observation: '',
-  reward: { take: 'sum', successAt: 1 },
-  resetData: {},
-  quirks: [],
-  needs: [],
-  notes: [],
-  defaultSessions: null,
-  recording: null,
-})
+const shell = (family: 'mcp' | 'typed', tools: DiscoveredEnvironment['tools']): DiscoveredEnvironment => ({ ...toolsFound('h', []), title: '', family, tools })
 
 describe('deriveTools', () => {
   it('makes one tool for each kind of action, with the fields that are left', () => {

@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { describeError } from '../../core/errors'
 import { applyToolEdits, type ToolEdit } from '../../core/tool-edits'
 import type { Tool } from '../../core/tools'
-import { toolsFound } from '../../env/tool-edits'
+import { toolsFound } from '../../core/discovered'
 import { playedConfig } from '../../store/play-store'
 import { useRun, useSetup } from '../../store/hooks'
 

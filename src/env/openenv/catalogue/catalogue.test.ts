@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { toolsFound } from '../../../core/discovered'
 import type { Observation } from '../../../core/environment'
 import { checkToolCall } from '../../../core/tool-schema'
 import type { JsonSchema, ToolCall } from '../../../core/tools'
@@ -9,24 +10,14 @@ import { OpenEnvEnvironment } from '../client'
 import { parseRecording } from '../recording'
 import { noMcp, fakeServer } from '../testing/fake-socket'
 import { discoveredTool, planCall } from '../typed-tools'
-import { CATALOGUE, entryOf, findMcp, findTyped, type ActionFacts, type Entry } from './index'
+import { CATALOGUE, entryOf, findMcp, findTyped, NO_FACTS, type ActionFacts, type Entry } from './index'
 
 /** Section 4.7 of the reference: 35 environments. */
 const REPOSITORY =
   'agent_world_model atari browsergym calendar carla chat chess coding coding_tools connect4 dipg_safety dm_control echo finqa finrl git grid_world julia jupyter kernrl maze openapp opencode openspiel reasoning_gym repl snake sophistry_bench_sprint sumo_rl tbench2 terminus textarena unity websearch wildfire'
 const PUBLIC = new URL('../../../../public/', import.meta.url)
 
-const facts = (given: Partial<ActionFacts>): ActionFacts => ({
-  required: [],
-  choices: {},
-  types: {},
-  fields: null,
-  title: '',
-  game: '',
-  stateFields: [],
-  names: '',
-  ...given,
-})
+const facts = (given: Partial<ActionFacts>): ActionFacts => ({ ...NO_FACTS, ...given })
 const typed = CATALOGUE.filter((each) => each.family === 'typed' && each.unsupported === null)
 
 describe('the catalogue', () => {
@@ -124,23 +115,7 @@ describe('calls become actions', () => {
   })
 })
 
-const SHELL = {
-  host: 'h',
-  family: 'typed',
-  entry: null,
-  title: '',
-  evidence: 'source',
-  recognised: '',
-  prompts: { system: '', user: '' },
-  observation: '',
-  reward: { take: 'sum', successAt: 1 },
-  resetData: {},
-  quirks: [],
-  needs: [],
-  notes: [],
-  defaultSessions: null,
-  recording: null,
-} as const
+const SHELL = { ...toolsFound('h', []), family: 'typed', title: '', evidence: 'source' } as const
 
 describe('recognising', () => {
   it.each<[string, Partial<ActionFacts>]>([

@@ -27,6 +27,9 @@ export interface ActionFacts {
   names: string
 }
 
+/** Nothing was told. */
+export const NO_FACTS: ActionFacts = { required: [], choices: {}, types: {}, fields: null, title: '', game: '', stateFields: [], names: '' }
+
 export interface EntryTool {
   tool: Tool
   fields: Readonly<Record<string, ActionValue>>

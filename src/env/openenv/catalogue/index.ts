@@ -3,12 +3,12 @@
 import type { Tool } from '../../../core/tools'
 import { CODE } from './code'
 import { CONTROL } from './control'
-import type { ActionFacts, Entry } from './entry'
+import { NO_FACTS, type ActionFacts, type Entry } from './entry'
 import { GAMES } from './games'
 import { TALK } from './talk'
 import { WEB } from './web'
 
-export type { ActionFacts, Choice, Entry, EntryTool } from './entry'
+export { NO_FACTS, type ActionFacts, type Choice, type Entry, type EntryTool } from './entry'
 
 /** Every known environment. Where several fit, the first does. */
 export const CATALOGUE: readonly Entry[] = [...GAMES, ...TALK, ...CODE, ...WEB, ...CONTROL]
@@ -53,7 +53,7 @@ const actsByItself = ({ quirks }: Entry): boolean => quirks.some(({ kind }) => k
 /** The MCP environment that offers these tools, or null. `names` as in ActionFacts. */
 export function findMcp(tools: readonly Tool[], names: string): Entry | null {
   const offered = tools.map((tool) => tool.function.name)
-  const facts: ActionFacts = { required: [], choices: {}, types: {}, fields: null, title: '', game: '', stateFields: [], names }
+  const facts: ActionFacts = { ...NO_FACTS, names }
   const fits = (entry: Entry): boolean => {
     if (entry.family !== 'mcp') return false
     const { offers } = entry
