@@ -1,10 +1,10 @@
 /** A local server that speaks the Hugging Face Hub's file API: an endpoint, and a second origin for LFS files as its CDN. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { answerCdn } from './cdn'
 import { answerHub } from './endpoint'
 import { Faults, type Fault } from './faults'
+import { address, close, listen } from './listen'
 import { Repository, type RepoFiles, type RepoInput, type TokenInput } from './repository'
 
 export { folderFiles, type FileInput, type GeneratedFile } from './files'
@@ -74,8 +74,8 @@ export async function startHub({ repos, tokens = {}, pageSize = 1000, signedUrlS
   const requests: HubRequest[] = []
   const hub = await listen(recorded('hub', requests, (record, request, response) => answerHub(state, record, request, response)))
   const cdn = await listen(recorded('cdn', requests, (record, request, response) => answerCdn(state, record, request, response)))
-  state.endpoint = origin(hub)
-  state.cdn = origin(cdn)
+  state.endpoint = `http://${address(hub)}`
+  state.cdn = `http://${address(cdn)}`
   const find = (id: string): Repository => {
     const repo = state.repos.get(id)
     if (!repo) throw new Error(`the local Hub has no ${id}`)
@@ -138,22 +138,3 @@ function decodePath(path: string): string {
     return path
   }
 }
-
-function listen(server: Server): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => resolve(server))
-  })
-}
-
-function origin(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
-}
-

@@ -1,8 +1,9 @@
 /** A local stand-in for the Hub's routes about Spaces, and for Spaces that sleep, start, fail or are private in front of a WebSocket server. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { address, close, listen } from './listen'
 
 export interface SpaceInput {
   /** Stage at the beginning; RUNNING. */
@@ -72,8 +73,6 @@ const cors = (request: IncomingMessage): Record<string, string> =>
     ? {}
     : { 'Access-Control-Allow-Origin': request.headers.origin, 'Access-Control-Expose-Headers': 'X-Error-Code, X-Error-Message', Vary: 'Origin' }
 const isUp = (stage: string): boolean => stage.startsWith('RUNNING')
-const listen = (server: Server): Promise<void> => new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-const address = (server: Server): string => `127.0.0.1:${(server.address() as AddressInfo).port}`
 
 /** Starts the Hub and one host per Space on free ports of 127.0.0.1. */
 export async function startSpaces({ spaces: inputs, tokens = [], models = [], datasets = [] }: SpacesOptions): Promise<SpacesHub> {
@@ -179,12 +178,5 @@ function serveHost(space: Space, requests: SpaceRequest[]): void {
         space.sockets.delete(one)
       })
     }
-  })
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
   })
 }
