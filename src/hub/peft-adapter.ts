@@ -171,6 +171,11 @@ function checkTensors(tensors: ReadonlyMap<string, Part & NamedTensor>, targets:
   }
 }
 
+function described(config: Config, targets: LoraTarget[]): Pick<PeftAdapter, 'lora' | 'baseModel'> {
+  const { r, lora_alpha, use_rslora } = config
+  return { lora: { r, lora_alpha, use_rslora: use_rslora ?? false, target_modules: targets }, baseModel: config.base_model_name_or_path || null }
+}
+
 /**
  * Reads and checks an adapter.
  * @param configJson parsed adapter_config.json
@@ -191,26 +196,14 @@ export function readPeftAdapter(configJson: unknown, weights: Uint8Array, base: 
   checkTensors(tensors, targets, config.r, base)
   const rank = (target: LoraTarget) => LORA_TARGETS.indexOf(target)
   const inOrder = [...tensors.values()].sort((a, b) => a.layer - b.layer || rank(a.target) - rank(b.target) || (a.side < b.side ? -1 : 1))
-  return {
-    lora: { r: config.r, lora_alpha: config.lora_alpha, use_rslora: config.use_rslora ?? false, target_modules: targets },
-    baseModel: config.base_model_name_or_path || null,
-    tensors: inOrder.map(({ name, dims, data }) => ({ name, dims, data })),
-  }
+  return { ...described(config, targets), tensors: inOrder.map(({ name, dims, data }) => ({ name, dims, data })) }
 }
 
 /** What adapter_config.json alone says: enough to plan for. Throws PlaygroundError('model') with the field that is not supported. */
 export function readPeftConfig(configJson: unknown): Pick<PeftAdapter, 'lora' | 'baseModel'> {
   const config = readConfig(configJson)
   const named = namedTargets(config)
-  return {
-    lora: {
-      r: config.r,
-      lora_alpha: config.lora_alpha,
-      use_rslora: config.use_rslora ?? false,
-      target_modules: LORA_TARGETS.filter((target) => named === null || named.has(target)),
-    },
-    baseModel: config.base_model_name_or_path || null,
-  }
+  return described(config, LORA_TARGETS.filter((target) => named === null || named.has(target)))
 }
 
 /** The commit of an adapter on the Hub and its parsed adapter_config.json. Throws as loadHubAdapter does. */
