@@ -58,8 +58,8 @@ const NEW_TOKEN = 'Make one with read access at https://huggingface.co/settings/
 
 /** The sentence and the next step. Every one of kind 'model'. */
 export function hubError(failure: HubFailure, context: HubContext): PlaygroundError {
-  if (failure.kind === 'network') return networkError(failure.cause, failure.url, context)
   const tried = (context.tries ?? 1) > 1 ? `, tried ${context.tries} times` : ''
+  if (failure.kind === 'network') return networkError(failure.cause, failure.url, context, tried)
   if (failure.kind === 'broken') {
     const message = `The download of ${named(context)} broke off: ${cleaned(failure.what)}${tried}.`
     return new PlaygroundError('model', message, 'Check the connection and load the model again.')
@@ -137,9 +137,8 @@ export function missingFile(repo: string, revision: string, path: string): Playg
   return new PlaygroundError('model', `${repo} has no file '${path}' at revision '${revision}' (404).`, advice)
 }
 
-function networkError(cause: unknown, url: string, context: HubContext): PlaygroundError {
+function networkError(cause: unknown, url: string, context: HubContext, tried: string): PlaygroundError {
   const reason = cleaned(cause instanceof Error ? cause.message : String(cause))
-  const tried = (context.tries ?? 1) > 1 ? `, tried ${context.tries} times` : ''
   const offline = typeof navigator !== 'undefined' && navigator.onLine === false
   const host = URL.canParse(url) ? new URL(url).host : 'the Hub'
   const message = offline
