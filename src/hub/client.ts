@@ -6,7 +6,7 @@ import { readAll } from './bytes'
 import { HttpBytes, type HttpBytesOptions } from './http-bytes'
 import { isRepoId } from './model-reference'
 import { isPassing, sleep as realSleep, stopped, waitSeconds } from './retry'
-import { failureOf, hubError, missingFile, type HubContext, type HubFailure } from './sentences'
+import { failureOf, hubError, missingFile, SIGN_IN, type HubContext, type HubFailure } from './sentences'
 
 export interface HubFileEntry {
   path: string
@@ -85,7 +85,7 @@ export class HubClient {
   async repo(repo: string, revision = 'main', { signal, what }: { signal?: AbortSignal; what?: HubContext['what'] } = {}): Promise<HubRepo> {
     if (!isRepoId(repo)) throw new PlaygroundError('model', `'${repo}' is no id of a model on the Hub.`, 'Write owner/name, for example Qwen/Qwen3-0.6B.')
     this.token()
-    const context = { ...this.context(repo, revision), ...(what ? { what } : {}) }
+    const context = { ...this.context(repo, revision), what }
     const { modelInfo, listFiles } = await import('@huggingface/hub')
     const load = (input: string | URL | Request, init: RequestInit = {}) => this.request(urlOf(input), { ...init, signal }, context)
     const shared = { hubUrl: this.endpoint, fetch: load }
@@ -103,8 +103,7 @@ export class HubClient {
       if (signal?.aborted) throw stopped(repo)
       const url = `${this.endpoint}/api/models/${repo}`
       if (!(cause instanceof SyntaxError || cause instanceof z.ZodError)) throw hubError({ kind: 'network', cause, url }, context)
-      const advice = 'A network with a sign-in page may stand between: open any web page, sign in, and load the model again.'
-      throw new PlaygroundError('model', `The answer about ${repo} is not one that the Hub gives.`, advice, { cause })
+      throw new PlaygroundError('model', `The answer about ${repo} is not one that the Hub gives.`, SIGN_IN, { cause })
     }
   }
 

@@ -3,7 +3,7 @@
 import { PlaygroundError } from '../core/errors'
 import type { ByteSource } from './bytes'
 import { isPassing, sleep as realSleep, stopped, waitSeconds, type Sleep } from './retry'
-import { cleaned, failureOf, hubError, type HubContext, type HubFailure } from './sentences'
+import { cleaned, failureOf, hubError, SIGN_IN, type HubContext, type HubFailure } from './sentences'
 
 export interface HttpBytesOptions {
   /** The address that is asked each time anew; where it redirects to may expire. Holds no token. */
@@ -157,8 +157,7 @@ export class HttpBytes implements ByteSource {
 
   private refusePage(response: Response): void {
     if (!response.headers.get('Content-Type')?.startsWith('text/html') || this.options.url.endsWith('.html')) return
-    const advice = 'A network with a sign-in page may stand between: open any web page, sign in, and load the model again.'
-    throw new PlaygroundError('model', `Instead of ${this.name} came a web page.`, advice)
+    throw new PlaygroundError('model', `Instead of ${this.name} came a web page.`, SIGN_IN)
   }
 
   /** Repeats `once` until it returns true, waiting between failures that may pass. */

@@ -54,6 +54,9 @@ export function cleaned(text: string): string {
   return text.replace(/hf_\w+/g, 'hf_…').replace(/\?\S*/g, '').replace(/\s+/g, ' ').trim().slice(0, 300)
 }
 
+/** What to do about a web page in a file's place. */
+export const SIGN_IN = 'A network with a sign-in page may stand between: open any web page, sign in, and load the model again.'
+
 const NEW_TOKEN = 'Make one with read access at https://huggingface.co/settings/tokens and paste it'
 
 /** The sentence and the next step. Every one of kind 'model'. */
