@@ -118,9 +118,7 @@ export class OpenEnvSession implements EnvironmentSession {
       if (reply.kind === 'error') throwForeignFields(this.options.host, reply)
       else throwBackendFault(this.options.host, reply)
     } catch (error) {
-      this.phase = 'failed'
-      void this.close()
-      throw error
+      return this.lose(error)
     }
   }
 
@@ -147,9 +145,7 @@ export class OpenEnvSession implements EnvironmentSession {
     try {
       return await this.socket.request(request, deadlineMs)
     } catch (error) {
-      this.phase = 'failed'
-      void this.close()
-      throw error
+      return this.lose(error)
     }
   }
 
@@ -170,11 +166,11 @@ export class OpenEnvSession implements EnvironmentSession {
   private async opponentMoves({ field, legal }: Extract<Quirk, { kind: 'no-opponent' }>, frame: ObservationFrame): Promise<Observation> {
     const moves: unknown = frame.observation[legal]
     if (!Array.isArray(moves) || moves.length === 0) {
-      this.phase = 'failed'
-      void this.close()
-      throw new UnreadableReplyError(
-        `${this.options.host} did not say which moves are legal, so no move could be made for the opponent.`,
-        'The environment may be of another version than the one we know.',
+      return this.lose(
+        new UnreadableReplyError(
+          `${this.options.host} did not say which moves are legal, so no move could be made for the opponent.`,
+          'The environment may be of another version than the one we know.',
+        ),
       )
     }
     const move: unknown = moves[Math.floor(uniform(this.seed, 0, 0, this.replies++) * moves.length)]
@@ -193,10 +189,16 @@ export class OpenEnvSession implements EnvironmentSession {
   }
 
   private fail(asked: string, reply: Reply): never {
+    const { host } = this.options
+    const error = reply.kind === 'error' ? fatal(host, asked, reply) : new PlaygroundError('environment', `${host} answered to ${asked} with a ${reply.kind}.`)
+    return this.lose(error)
+  }
+
+  /** The episode is over, and nobody knows how it would have ended: closes the session and throws. */
+  private lose(error: unknown): never {
     this.phase = 'failed'
     void this.close()
-    if (reply.kind === 'error') throw fatal(this.options.host, asked, reply)
-    throw new PlaygroundError('environment', `${this.options.host} answered to ${asked} with a ${reply.kind}.`)
+    throw error
   }
 
   /** What a frame says. Throws UnreadableReplyError when our own reading of it fails: that is no verdict of the environment. */
@@ -207,12 +209,10 @@ export class OpenEnvSession implements EnvironmentSession {
       this.seen = seen
       return observation
     } catch (cause) {
-      this.phase = 'failed'
-      void this.close()
       const why = cause instanceof Error ? cause.message : String(cause)
-      throw new UnreadableReplyError(`An observation of ${host} could not be read: ${why}.`, 'The next episode opens a new session.', {
-        cause,
-      })
+      return this.lose(
+        new UnreadableReplyError(`An observation of ${host} could not be read: ${why}.`, 'The next episode opens a new session.', { cause }),
+      )
     }
   }
 }
