@@ -10,12 +10,12 @@ import type { Sampler } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { describeError, PlaygroundError } from '../core/errors'
 import { uniform } from '../core/random'
-import type { ChatMessage } from '../core/tools'
 import type { ChatFormat } from '../rollout/chat'
 import { parseTurn } from '../rollout/tool-calls'
 import type { AuthoredTokens } from '../rollout/tokens'
 import { CHAT_KEY, ChatTools, throwIfStopped } from './chat-tools'
 import { ChatWriter } from './chat-writer'
+import { firstMessages } from './first-messages'
 import type { ChatOptions, Command, Message } from './protocol'
 
 export interface ChatParts {
@@ -144,10 +144,9 @@ export class ChatSession {
     const observation = begins ? await this.tools.begin(conversation.number, conversation.episodes++, turn.signal) : ''
     const said = observation !== '' && /\S$/.test(text) ? `${text}\n` : text
     const first = conversation.ids.length === 0
-    const messages: ChatMessage[] = [{ role: 'user', content: said }]
-    if (conversation.tools && config.system_prompt !== '') messages.unshift({ role: 'system', content: config.system_prompt })
+    const shown = conversation.tools ? { system_prompt: config.system_prompt, tools: environment.tools } : { system_prompt: '', tools: [] }
     const tokens = first
-      ? format.prompt(messages, conversation.tools ? environment.tools : [], observation)
+      ? format.prompt(firstMessages({ ...shown, user_prompt: said }), shown.tools, observation)
       : this.closed(conversation, format, format.userSuffix(said, observation))
     try {
       this.append(turn, tokens)

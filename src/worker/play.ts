@@ -13,6 +13,7 @@ import type { OpenEnvOptions } from '../env/openenv/client'
 import type { ChatFormat } from '../rollout/chat'
 import { appendedTokens, appendGiven, recordTurn, startEpisode } from '../rollout/episode'
 import { playTurn } from '../rollout/sessions'
+import { firstMessages } from './first-messages'
 import { compareResets } from './play-seeds'
 import type { Command, Message, PlayAction, PlayFrame, PlayObservation, PlayResult, PlaySetup } from './protocol'
 
@@ -113,8 +114,7 @@ export class PlayDesk {
     try {
       const from = performance.now()
       observation = await session.reset({ seed, episode_id: `play-seed${seed}-episode${step}`, split: 'train' })
-      const messages: ChatMessage[] = [{ role: 'user', content: setup.user_prompt }]
-      if (setup.system_prompt !== '') messages.unshift({ role: 'system', content: setup.system_prompt })
+      const messages = firstMessages(setup)
       const { text, scene } = observation
       const tokens = format.prompt(messages, environment.tools, text)
       const prompt = format.renderedPrompt(messages, environment.tools, text)

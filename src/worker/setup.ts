@@ -5,7 +5,6 @@ import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { PlaygroundError } from '../core/errors'
 import type { SelfTestReport } from '../core/events'
-import type { ChatMessage } from '../core/tools'
 import { builtinEnvironment } from '../env/builtin/index'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../env/openenv/client'
 import { withToolEdits } from '../env/tool-edits'
@@ -18,6 +17,7 @@ import { selfTest } from '../runtime/self-test'
 import { sliceSource } from '../runtime/slice'
 import { engineSizes } from '../runtime/verdict'
 import { baseTensors, checkBlocks } from '../runtime/weights'
+import { firstMessages } from './first-messages'
 import type { HubAccess } from './hub-access'
 import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
 
@@ -114,11 +114,7 @@ export class SetupKeeper {
       const shape = parseModelConfig(await loaded.source.config())
       const chat = chatFormat(loaded, config.enable_thinking)
       checkVocabulary(config.model, chat, shape)
-      const messages: ChatMessage[] = [
-        ...(config.system_prompt ? [{ role: 'system' as const, content: config.system_prompt }] : []),
-        { role: 'user', content: config.user_prompt },
-      ]
-      const prompt = chat.prompt(messages, environment.tools).ids.length
+      const prompt = chat.prompt(firstMessages(config), environment.tools).ids.length
       const options = {
         precision: config.precision,
         lora: config.lora,
