@@ -2,7 +2,7 @@
 
 import { useMemo } from 'react'
 import { S } from '../../ui/strings'
-import { readServerScene } from './server-scene'
+import { readServerScene, type ServerPictures } from './server-scene'
 
 /** Narrower pictures are drawn larger than they are. */
 const FEW_PIXELS = 160
@@ -11,8 +11,10 @@ const FEW_PIXELS = 160
 export function ServerScene({ scene }: { scene: unknown }) {
   // Panels are drawn anew with every token, and pictures are long.
   const read = useMemo(() => readServerScene(scene), [scene])
-  if (!read) return null
-  const { images, boards } = read
+  return read && <Pictures of={read} />
+}
+
+export function Pictures({ of: { images, boards } }: { of: ServerPictures }) {
   return (
     <>
       {images.map(({ name, width, height, mime, data }, i) => (

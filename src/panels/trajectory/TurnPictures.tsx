@@ -2,14 +2,15 @@
 
 import { memo } from 'react'
 import { readServerScene } from '../environment/server-scene'
-import { ServerScene } from '../environment/ServerScene'
+import { Pictures } from '../environment/ServerScene'
 
 /** Nothing for scenes without pictures and boards. Not drawn again for every token that comes in: a scene may be long. */
 export const TurnPictures = memo(function TurnPictures({ scene }: { scene: unknown }) {
-  if (readServerScene(scene) === null) return null
+  const read = readServerScene(scene)
+  if (!read) return null
   return (
     <div className="turn-pictures" data-testid="turn-pictures">
-      <ServerScene scene={scene} />
+      <Pictures of={read} />
     </div>
   )
 })
