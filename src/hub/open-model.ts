@@ -11,6 +11,7 @@ import type { ModelStore } from './model-store'
 import type { OpenedModel } from './opened-model'
 import { readSafetensorsIndex } from './safetensors-index'
 import { HEAD_BYTES, SafetensorsSource, type PlannedRange } from './safetensors-source'
+import { missingFile } from './sentences'
 import { LoadMeter } from './speed'
 
 export interface OpenHubModelOptions {
@@ -62,7 +63,7 @@ export async function openHubModel(options: OpenHubModelOptions): Promise<HubMod
   const stored = await store.find(id, revision)
   const repo: HubRepo = stored
     ? { repo: id, revision, sha: stored.sha, private: false, gated: false, files: stored.files }
-    : await client.repo(id, revision, signal ? { signal } : {})
+    : await client.repo(id, revision, { signal })
   const chosen = chooseFiles(id, repo.files.map(({ path }) => path))
   const lease = await store.lease({ repo: id, sha: repo.sha }, options.onNotice ?? (() => {}))
   try {
@@ -168,11 +169,9 @@ class Loading {
     if (known) return known
     const { client, signal, onRetry } = this.options
     const spec = this.repo.files.find((file) => file.path === path)
-    // Throws the sentence for a file that the repository does not have.
-    const remote = () => client.open(this.repo, path, { ...(signal ? { signal } : {}), ...(onRetry ? { onRetry } : {}) })
-    if (!spec) return new CachedBytes(await this.model.file({ path, size: remote().size, sha256: null }), remote)
-    const file = new CachedBytes(await this.model.file(spec), remote, {
-      ...(signal ? { signal } : {}),
+    if (!spec) throw missingFile(this.repo.repo, this.repo.revision, path)
+    const file = new CachedBytes(await this.model.file(spec), () => client.open(this.repo, path, { signal, onRetry }), {
+      signal,
       onBytes: (bytes, fromDisk) => this.count(path, bytes, fromDisk),
     })
     this.opened.set(path, file)
