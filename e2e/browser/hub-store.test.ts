@@ -20,14 +20,12 @@ const slowly = (times: number) => stand.hub.fault({ kind: 'slow', bytesPerSecond
 const begins = () =>
   stand.hub.requests.flatMap(({ at, file, method, range }) => (at === 'cdn' && file === 'model.safetensors' && method === 'GET' ? [Number(/=(\d+)/.exec(range ?? '')?.[1])] : []))
 
-/** Presses Load and waits until some of the weights have come. */
-async function loadUntil(bytes: number): Promise<void> {
-  await page.press('load-model')
-  await page.page.waitForFunction((enough) => {
+/** Waits until more than so many bytes of the model have come. */
+const loadedOver = (bytes: number) =>
+  page.page.waitForFunction((enough) => {
     const { run } = window.playground.getState()
     return run.state === 'loading' && (run.overall?.done ?? 0) > enough
   }, bytes)
-}
 
 it('a storage that refuses costs a notice, not the model', async () => {
   page = await stand.open({ model: 'acme/tiny', precision: 'int8' })
@@ -45,7 +43,8 @@ it('a download is paused and resumed, broken off by a reload and taken up again,
   page = await stand.open({ model: 'acme/tiny', precision: 'int8' })
   await page.lookUpLinked()
   slowly(9)
-  await loadUntil(300_000)
+  await page.press('load-model')
+  await loadedOver(300_000)
   await page.press('pause-load')
   const { run: paused } = await page.until('load-paused')
   if (paused.state !== 'load-paused') throw new Error('not paused')
@@ -59,10 +58,7 @@ it('a download is paused and resumed, broken off by a reload and taken up again,
   await page.until('loading')
   await expect.poll(begins).toHaveLength(1)
   expect(begins()[0]).toBeGreaterThan(200_000)
-  await page.page.waitForFunction((enough) => {
-    const { run } = window.playground.getState()
-    return run.state === 'loading' && (run.overall?.done ?? 0) > enough
-  }, paused.done + 200_000)
+  await loadedOver(paused.done + 200_000)
 
   const soFar = begins()[0] as number
   await page.page.reload()
