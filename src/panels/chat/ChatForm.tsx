@@ -1,10 +1,12 @@
 /** Where a person writes, and what a question is asked with: model, thinking, tools, temperature, length. */
 
-import { type FormEvent, type KeyboardEvent, useId, useState } from 'react'
+import { type FormEvent, useId, useState } from 'react'
 import { TINY_MODEL } from '../../env/presets'
 import { useChat, useRun, useSetup, useStores } from '../../store/hooks'
+import { writeEnvironment } from '../../store/link'
 import { isBroken, latestStep, type RunView } from '../../store/view'
 import { S } from '../../ui/strings'
+import { submitOnEnter } from '../../ui/submit'
 
 /** Why nobody can be asked now; null when somebody can. */
 function refusal(view: RunView): string | null {
@@ -32,12 +34,6 @@ export function ChatForm() {
     event.preventDefault()
     send(chat.ask)
   }
-  const onKey = (event: KeyboardEvent) => {
-    // An input method's Enter chooses a word.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
-    event.preventDefault()
-    send(chat.ask)
-  }
   return (
     <form className="chat-form" onSubmit={submit}>
       <Choices />
@@ -50,7 +46,7 @@ export function ChatForm() {
           value={text}
           placeholder={tools ? S.chat.placeholderTools : S.chat.placeholder}
           onChange={(e) => setText(e.target.value)}
-          onKeyDown={onKey}
+          onKeyDown={submitOnEnter}
         />
         <div className="chat-buttons">
           {busy ? (
@@ -101,7 +97,7 @@ const ADAPTERS = ['current', 'off'] as const
 function Choices() {
   const { chat } = useStores()
   const settings = useChat((view) => view.settings)
-  const name = useRun((view) => environmentName(view))
+  const name = useRun(environmentName)
   return (
     <div className="chat-choices">
       <fieldset className="segmented" data-testid="chat-adapter">
@@ -155,8 +151,7 @@ function Choices() {
 }
 
 function environmentName({ environment }: RunView): string | null {
-  if (!environment) return null
-  return environment.spec.kind === 'builtin' ? environment.spec.name : environment.spec.url
+  return environment && writeEnvironment(environment.spec)
 }
 
 interface NumberChoiceProps {
@@ -172,12 +167,15 @@ function NumberChoice({ name, value, accepts, refusal, onChange }: NumberChoiceP
   const id = useId()
   const [typed, setTyped] = useState<string | null>(null)
   const text = typed ?? String(value)
-  const number = Number(text.replace(',', '.'))
-  const ok = text.trim() !== '' && accepts(number)
+  const read = (input: string): number | null => {
+    const number = input.trim() === '' ? NaN : Number(input.replace(',', '.'))
+    return accepts(number) ? number : null
+  }
+  const ok = read(text) !== null
   const change = (input: string) => {
     setTyped(input)
-    const read = Number(input.replace(',', '.'))
-    if (input.trim() !== '' && accepts(read)) onChange(read)
+    const number = read(input)
+    if (number !== null) onChange(number)
   }
   return (
     <span className={ok ? 'chat-number' : 'chat-number invalid'}>

@@ -1,8 +1,9 @@
 /** A form for one tool, made from its JSON schema. What is refused stays in its field and says what is accepted. */
 
-import { type FormEvent, type KeyboardEvent, useId, useState } from 'react'
+import { type FormEvent, useId, useState } from 'react'
 import type { Tool, ToolCall } from '../../core/tools'
 import { S } from '../../ui/strings'
+import { submitOnEnter } from '../../ui/submit'
 import { type Field, fieldsOf, limitsOf, readCall, type Typed } from './fields'
 
 interface ToolFormProps {
@@ -106,11 +107,4 @@ function FieldControl({ field, text, why, onChange }: FieldControlProps) {
       </span>
     </div>
   )
-}
-
-/** Shift+Enter begins a new line; an input method's Enter chooses a word. */
-function submitOnEnter(event: KeyboardEvent<HTMLTextAreaElement>) {
-  if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
-  event.preventDefault()
-  event.currentTarget.form?.requestSubmit()
 }
