@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'react'
 import { useStores } from '../../store/hooks'
 import { writeLink } from '../../store/link'
+import { copyText } from '../../ui/clipboard'
 import { DURATIONS } from '../../ui/durations'
 import { S } from '../../ui/strings'
 import { applyTheme, nextTheme, readTheme } from '../../ui/theme'
@@ -43,10 +44,7 @@ export function CopyLink() {
     return () => clearTimeout(timer)
   }, [said])
   const copy = () => {
-    // Missing on insecure origins; the address bar holds the link in any case.
-    const clipboard = navigator.clipboard as Clipboard | undefined
-    const copying = clipboard ? clipboard.writeText(address()) : Promise.reject(new Error('no clipboard'))
-    copying.then(
+    copyText(address()).then(
       () => setSaid(S.bar.copied),
       () => setSaid(S.bar.copyFailed),
     )

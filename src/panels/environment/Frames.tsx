@@ -2,6 +2,7 @@
 
 import { useState } from 'react'
 import { usePlay, useRun } from '../../store/hooks'
+import { copyText } from '../../ui/clipboard'
 import { bytes } from '../../ui/format'
 import { S } from '../../ui/strings'
 import type { PlayFrame } from '../../worker/protocol'
@@ -63,7 +64,7 @@ function FrameRow({ frame }: { frame: PlayFrame }) {
 function CopyButton({ text }: { text: string }) {
   const [said, setSaid] = useState<string | null>(null)
   const copy = () => {
-    navigator.clipboard.writeText(text).then(
+    copyText(text).then(
       () => setSaid(E.copied),
       () => setSaid(E.copyFailed),
     )
