@@ -135,7 +135,7 @@ function Parameter({ tool, parameter, schema, edits, change }: ParameterProps) {
         onChange={(text) => change({ kind: 'describe', tool, parameter, description: text }, text !== own)}
       />
       {narrowing?.kind === 'values' && <Values name={parameter} all={narrowing.all} chosen={restricted?.enum ?? narrowing.all} onChange={restrict} />}
-      {narrowing?.kind === 'limits' && <Limits name={parameter} schema={schema} restricted={restricted} onChange={restrict} />}
+      {narrowing?.kind === 'limits' && <Limits name={parameter} restricted={restricted} onChange={restrict} />}
       {narrowing?.kind === 'list' && (
         <TextEdit
           label={E.parameter.list}
@@ -183,7 +183,6 @@ function Values({ name, all, chosen, onChange }: ValuesProps) {
 
 interface LimitsProps {
   name: string
-  schema: JsonSchema
   restricted: { minimum?: number; maximum?: number } | undefined
   onChange: (to: { minimum?: number; maximum?: number }) => string | null
 }

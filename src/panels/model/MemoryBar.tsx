@@ -3,9 +3,7 @@
 import type { MemoryPlan } from '../../core/plan'
 import { bytes, NONE } from '../../ui/format'
 import { S } from '../../ui/strings'
-import { memoryBars, type PhaseId } from './memory-parts'
-
-const PHASES: readonly PhaseId[] = ['sampling', 'training']
+import { memoryBars } from './memory-parts'
 
 /** `budget` in bytes of GPU memory; null on WASM, whose memory is the page's own. */
 export function MemoryBar({ plan, budget }: { plan: MemoryPlan; budget: number | null }) {
@@ -31,9 +29,9 @@ export function MemoryBar({ plan, budget }: { plan: MemoryPlan; budget: number |
             <th scope="col">
               <span className="sr-only">{words.part}</span>
             </th>
-            {PHASES.map((phase) => (
-              <th key={phase} scope="col">
-                {words.phases[phase]}
+            {phases.map(({ id }) => (
+              <th key={id} scope="col">
+                {words.phases[id]}
               </th>
             ))}
           </tr>
@@ -44,8 +42,8 @@ export function MemoryBar({ plan, budget }: { plan: MemoryPlan; budget: number |
               <th scope="row">
                 <span className={`memory-swatch memory-${part.id}`} /> {words.parts[part.id]}
               </th>
-              {PHASES.map((phase) => (
-                <td key={phase}>{part.in.includes(phase) ? bytes(part.bytes) : NONE}</td>
+              {phases.map(({ id }) => (
+                <td key={id}>{part.in.includes(id) ? bytes(part.bytes) : NONE}</td>
               ))}
             </tr>
           ))}
