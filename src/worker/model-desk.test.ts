@@ -84,7 +84,7 @@ describe('looking a model up', () => {
     const { inspect } = openDesk()
     const found = inspected(await inspect(of('acme/tiny', { precision: 'int4' })))
     expect([...new Set(hub.requests.map(({ file }) => file))]).toEqual([null, 'config.json'])
-    expect(found).toMatchObject({ model: 'acme/tiny', revision: hub.sha('acme/tiny'), architecture: 'qwen3', parameters: 492_640, layers: 4, storedBytes: 0, verdict: { kind: 'fits' } })
+    expect(found).toMatchObject({ model: 'acme/tiny', revision: hub.sha('acme/tiny'), architecture: 'qwen3', parameters: 492_640, layers: 4, storedBytes: 0, backend: 'wasm', verdict: { kind: 'fits' } })
     expect(found.downloadBytes).toBeGreaterThan(WEIGHTS)
     expect(found.downloadBytes).toBeLessThan(1.05 * WEIGHTS)
     expect(found.plan.peak).toBeGreaterThan(0)

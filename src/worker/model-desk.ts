@@ -98,6 +98,7 @@ export class ModelDesk {
       downloadBytes: Math.max(0, total - stored),
       storedBytes: stored,
       device,
+      backend,
       plan,
       verdict,
     }

@@ -1,6 +1,6 @@
 /** The whole contract between page and worker. The page never sees a tensor; the worker never sees the DOM. */
 
-import type { EnvironmentSpec, RunConfig } from '../core/config'
+import type { Backend, EnvironmentSpec, RunConfig } from '../core/config'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { Author } from '../core/episode'
 import type { EngineReport, LoadProgress } from '../core/events'
@@ -131,6 +131,8 @@ export interface Inspection {
   downloadBytes: number
   storedBytes: number
   device: DeviceReport
+  /** That would compute: plan and verdict are for it. */
+  backend: Backend
   plan: MemoryPlan
   verdict: Verdict
 }

@@ -9,7 +9,6 @@ import type { Inspection } from '../../worker/protocol'
 import { S } from '../../ui/strings'
 import { DeviceFacts } from './DeviceFacts'
 import { MemoryBar } from './MemoryBar'
-import { backendFor } from './memory-parts'
 import { VerdictLine } from './VerdictLine'
 
 export function InspectionReport() {
@@ -65,9 +64,8 @@ function Answer({ inspection: { pending, result }, config }: { inspection: Inspe
   return <Report inspection={result.inspection} />
 }
 
-function Report({ inspection: { verdict, plan, device } }: { inspection: Inspection }) {
-  const asked = useSetup((s) => s.config.backend)
-  const onGpu = backendFor(asked, device) === 'webgpu'
+function Report({ inspection: { verdict, plan, device, backend } }: { inspection: Inspection }) {
+  const onGpu = backend === 'webgpu'
   return (
     <>
       <VerdictLine verdict={verdict} gpu={onGpu ? device.gpu : null} largestBuffer={plan.largestBuffer} />

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DEVICE, PLAN } from '../../store/testing/models'
-import { backendFor, memoryBars } from './memory-parts'
+import { PLAN } from '../../store/testing/models'
+import { memoryBars } from './memory-parts'
 
 const sum = (parts: readonly { bytes: number }[]) => parts.reduce((total, part) => total + part.bytes, 0)
 
@@ -28,11 +28,5 @@ describe('the memory bars', () => {
   it('leave out what takes nothing, and an empty plan divides by nothing', () => {
     expect(memoryBars({ ...PLAN, kvCache: 0, peak: 0 }, null).parts.map((p) => p.id)).toEqual(['weights', 'adapter', 'sampling', 'training'])
     expect(memoryBars({ weights: 0, adapter: 0, kvCache: 0, sampling: 0, training: 0, peak: 0, largestBuffer: 0 }, null)).toMatchObject({ parts: [], scale: 1 })
-  })
-
-  it('are of the GPU where a real one computes', () => {
-    const software = DEVICE.gpu && { gpu: { ...DEVICE.gpu, software: true } }
-    expect([backendFor('auto', DEVICE), backendFor('wasm', DEVICE), backendFor('auto', { gpu: null })]).toEqual(['webgpu', 'wasm', 'wasm'])
-    expect(software && [backendFor('auto', software), backendFor('webgpu', software)]).toEqual(['wasm', 'webgpu'])
   })
 })

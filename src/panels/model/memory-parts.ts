@@ -1,7 +1,6 @@
 /** The memory plan as two stacked bars, for sampling and training take turns: the KV cache is freed while training. Pure. */
 
-import type { Backend } from '../../core/config'
-import type { DeviceReport, MemoryPlan } from '../../core/plan'
+import type { MemoryPlan } from '../../core/plan'
 
 export type PartId = 'weights' | 'adapter' | 'kvCache' | 'sampling' | 'training' | 'rest'
 export type PhaseId = 'sampling' | 'training'
@@ -45,10 +44,4 @@ export function memoryBars(plan: MemoryPlan, budget: number | null): MemoryBars 
     total: totalOf(id, sizes),
   }))
   return { phases, parts, scale: Math.max(...phases.map(({ total }) => total), budget ?? 0, 1) }
-}
-
-/** Where the plan's memory is: what `runtime` takes for the backend that was asked for, on this device. */
-export function backendFor(asked: Backend | 'auto', { gpu }: Pick<DeviceReport, 'gpu'>): Backend {
-  if (asked !== 'auto') return asked
-  return gpu && !gpu.software ? 'webgpu' : 'wasm'
 }

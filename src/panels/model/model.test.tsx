@@ -160,7 +160,7 @@ describe('picking a model', () => {
   it.each([
     [inspected(1, { verdict: { kind: 'too-large', needs: 5.24e9, has: 4e9 } }), '✗ Too large: it needs at least 5.24 GB even with the smallest settings; we count on 4.00 GB, which we assume of the GPU’s memory', 'Download 1.19 GB and load Qwen3-0.6B anyway'],
     [
-      inspected(1, { verdict: { kind: 'too-large', needs: 5.24e9, has: 3.5e9 }, device: { gpu: null, threads: 2, gpuBudget: 0, storage: null } }),
+      inspected(1, { verdict: { kind: 'too-large', needs: 5.24e9, has: 3.5e9 }, backend: 'wasm', device: { gpu: null, threads: 2, gpuBudget: 0, storage: null } }),
       '5.24 GB even with the smallest settings; we count on 3.50 GB, of the 4 GB that WASM can hold',
       'Download 1.19 GB and load Qwen3-0.6B anyway',
     ],
@@ -170,7 +170,7 @@ describe('picking a model', () => {
       'Download 1.19 GB and load Qwen3-0.6B anyway',
     ],
     [
-      inspected(1, { verdict: { kind: 'too-slow', secondsPerToken: 12.4 }, downloadBytes: 0, storedBytes: 1.2e9, device: { gpu: null, threads: 2, gpuBudget: 0, storage: null } }),
+      inspected(1, { verdict: { kind: 'too-slow', secondsPerToken: 12.4 }, downloadBytes: 0, storedBytes: 1.2e9, backend: 'wasm', device: { gpu: null, threads: 2, gpuBudget: 0, storage: null } }),
       '⧗ Without WebGPU too slow: about 12 s a token.',
       'Load Qwen3-0.6B anyway',
     ],

@@ -31,6 +31,7 @@ export const INSPECTION: Inspection = {
   parameters: 596_049_920,
   layers: 28,
   downloadBytes: 1_192_099_840,
+  backend: 'webgpu',
   storedBytes: 0,
   device: DEVICE,
   plan: PLAN,
