@@ -1,6 +1,6 @@
 /** One episode on one OpenEnv session: calls become actions, replies become observations, failures become errors. */
 
-import type { DiscoveredEnvironment, Quirk } from '../../core/discovered'
+import type { DiscoveredEnvironment, Quirk, RewardRule } from '../../core/discovered'
 import type { EnvironmentSession, Observation, ResetOptions } from '../../core/environment'
 import { PlaygroundError, UnreadableReplyError } from '../../core/errors'
 import { uniform } from '../../core/random'
@@ -9,6 +9,7 @@ import { entryOf, type Entry } from './catalogue'
 import { throwBackendFault, throwForeignFields } from './faults'
 import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
 import { readObservation } from './reading'
+import { sumUp } from './rewards'
 import type { Reply, SessionSocket } from './socket'
 import { planCall } from './typed-tools'
 
@@ -107,7 +108,7 @@ export class OpenEnvSession implements EnvironmentSession {
     const opponent = this.quirk('no-opponent')
     const last = played.at(-1) as Observation
     if (opponent !== undefined && !last.done) played.push(await this.opponentMoves(opponent, first))
-    const observation = joined(played, found.reward.take)
+    const observation = joined(played, found.reward)
     if (observation.done) this.phase = 'over'
     return observation
   }
@@ -218,9 +219,9 @@ export class OpenEnvSession implements EnvironmentSession {
 }
 
 /** Several steps of one call as one: the last one's text and scene, the rewards by the environment's rule. */
-function joined(played: readonly Observation[], take: 'sum' | 'last'): Observation {
+function joined(played: readonly Observation[], { floor: _, ...rule }: RewardRule): Observation {
   const last = played.at(-1) as Observation
-  const given = played.flatMap(({ reward }) => (reward === null ? [] : [reward]))
-  const reward = take === 'last' ? (given.at(-1) ?? null) : given.length > 0 ? given.reduce((sum, each) => sum + each, 0) : null
+  // The floor is the whole episode's.
+  const reward = sumUp(rule, played.map((observation) => observation.reward))
   return { ...last, reward, toolError: played[0]?.toolError ?? false }
 }
