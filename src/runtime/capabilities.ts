@@ -16,18 +16,23 @@ const MOST_THREADS = 4
 
 /** Asks the browser; never throws. */
 export async function probeCapabilities(): Promise<Capabilities> {
-  const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated === true
-  const cores = typeof navigator === 'undefined' ? 1 : navigator.hardwareConcurrency || 1
-  return { gpu: await probeGpu(), threads: isolated ? Math.min(cores, MOST_THREADS) : 1 }
+  return { gpu: (await probeGpu())?.gpu ?? null, threads: threadsHere() }
 }
 
-async function probeGpu(): Promise<Capabilities['gpu']> {
+function threadsHere(): number {
+  const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated === true
+  const cores = typeof navigator === 'undefined' ? 1 : navigator.hardwareConcurrency || 1
+  return isolated ? Math.min(cores, MOST_THREADS) : 1
+}
+
+/** The adapter and what it is called; null when there is none. */
+async function probeGpu(): Promise<{ adapter: GPUAdapter; gpu: NonNullable<Capabilities['gpu']> } | null> {
   try {
     const adapter = typeof navigator === 'undefined' ? null : await navigator.gpu?.requestAdapter({ powerPreference: 'high-performance' })
     if (!adapter) return null
     const { vendor, architecture, device, description } = adapter.info
     const software = adapter.info.isFallbackAdapter || /swiftshader|llvmpipe|basic render/i.test(`${architecture} ${description} ${device}`)
-    return { name: description || [vendor, architecture, device].filter(Boolean).join(' ') || 'GPU', software }
+    return { adapter, gpu: { name: description || [vendor, architecture, device].filter(Boolean).join(' ') || 'GPU', software } }
   } catch {
     return null
   }
@@ -46,20 +51,16 @@ function guessBudget(software: boolean): number {
 
 /** What a person should know before downloading a model; never throws. */
 export async function probeDevice(): Promise<DeviceReport> {
-  const { gpu, threads } = await probeCapabilities()
-  const adapter = gpu ? await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' }).catch(() => null) : null
+  const found = await probeGpu()
   return {
-    gpu:
-      gpu && adapter
-        ? {
-            ...gpu,
-            shaderF16: adapter.features.has('shader-f16'),
-            maxBufferSize: adapter.limits.maxBufferSize,
-            maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
-          }
-        : null,
-    threads,
-    gpuBudget: guessBudget(gpu?.software ?? true),
+    gpu: found && {
+      ...found.gpu,
+      shaderF16: found.adapter.features.has('shader-f16'),
+      maxBufferSize: found.adapter.limits.maxBufferSize,
+      maxStorageBufferBindingSize: found.adapter.limits.maxStorageBufferBindingSize,
+    },
+    threads: threadsHere(),
+    gpuBudget: guessBudget(found?.gpu.software ?? true),
     storage: await probeStorage(),
   }
 }
