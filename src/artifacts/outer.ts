@@ -74,22 +74,24 @@ export function headForwardGraph(spec: ArtifactSpec): Graph {
 export function headBackwardGraph(spec: ArtifactSpec): Graph {
   const head = declareHead('head_backward', spec, true)
   const { g } = head
-  const row = (name: string): Value => g.input(name, 'float32', ['rows'])
   if (!('graph' in head.table)) throw new PlaygroundError('graph', 'head_backward is for float32 tables; quantised ones go by head_backward_part.')
   const inputs = {
     ...head,
     table: head.table,
     target: g.input('target', 'int32', ['rows']),
-    lse: row('lse'),
-    entropy: row('entropy'),
-    dLogprob: row('d_logprob'),
-    dEntropy: row('d_entropy'),
+    ...declareSlopes(g),
   }
   const { dx, dNorm, dTable } = headBackward(inputs, spec.config, spec.lora === null)
   placeRows(g, dx, spec)
   if (dNorm) g.output('d_norm', add(g.input('d_norm_in', 'float32', dNorm.shape), dNorm))
   if (dTable) g.output('d_table', add(g.input('d_table_in', 'float32', dTable.shape), dTable))
   return g
+}
+
+/** What the forward pass gave and the derivatives of the loss, each [rows]. */
+function declareSlopes(g: Graph): Record<'lse' | 'entropy' | 'dLogprob' | 'dEntropy', Value> {
+  const row = (name: string): Value => g.input(name, 'float32', ['rows'])
+  return { lse: row('lse'), entropy: row('entropy'), dLogprob: row('d_logprob'), dEntropy: row('d_entropy') }
 }
 
 /** Output dx [all, hidden]: dx_in plus the head rows' gradients at their tokens, see headBackwardGraph. */
@@ -123,10 +125,9 @@ export function headBackwardStartGraph(spec: ArtifactSpec): Graph {
 export function headBackwardPartGraph(spec: ArtifactSpec): Graph {
   const head = declareHead('head_backward_part', spec, true)
   const { g } = head
-  const row = (name: string): Value => g.input(name, 'float32', ['rows'])
   const accumulated = g.input('acc_in', 'float32', ['rows', spec.config.hidden_size])
-  const gradients = { lse: row('lse'), entropy: row('entropy'), dLogprob: row('d_logprob'), dEntropy: row('d_entropy'), accumulated }
-  g.output('acc', headBackwardPart({ ...head, ids: g.input('ids', 'int32', ['part']), ...gradients }, spec.config))
+  const slopes = declareSlopes(g)
+  g.output('acc', headBackwardPart({ ...head, ids: g.input('ids', 'int32', ['part']), ...slopes, accumulated }, spec.config))
   return g
 }
 
