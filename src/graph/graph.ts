@@ -5,6 +5,9 @@ import { type Dim, type Shape, show } from './dims'
 
 export type DType = 'float32' | 'int64' | 'int32' | 'bool' | 'uint8' | 'uint4'
 
+/** ONNX's numbers for them, TensorProto.DataType. */
+export const ELEMENT_TYPE: Record<DType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, uint4: 21 }
+
 /** The result of a node, a graph input or a constant. Shape inference has run when it exists. */
 export interface Value {
   readonly graph: Graph

@@ -1,13 +1,12 @@
 /** Writes a graph as ONNX bytes. The same graph always gives the same bytes. Field numbers: onnx.proto3. */
 
-import type { Attribute, Constant, DType, Graph, Node, Value } from './graph'
-import { graphError } from './graph'
+import type { Attribute, Constant, Graph, Node, Value } from './graph'
+import { ELEMENT_TYPE, graphError } from './graph'
 import { ProtoWriter } from './protobuf'
 
 /** ONNX opset the graphs are written for. */
 export const OPSET = 23
 const IR_VERSION = 11
-const ELEMENT_TYPE: Record<DType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, uint4: 21 }
 
 function writeAttribute(w: ProtoWriter, name: string, attribute: Attribute): void {
   w.string(1, name)

@@ -1,6 +1,6 @@
 /** Element-by-element operators, with NumPy broadcasting for those of two inputs. */
 
-import type { DType, Value } from '../graph'
+import { type DType, ELEMENT_TYPE, type Value } from '../graph'
 import { broadcastOf, expectType } from './check'
 
 function unary(op: string, x: Value): Value {
@@ -46,9 +46,7 @@ export function where(condition: Value, a: Value, b: Value): Value {
   return a.graph.node('Where', [condition, a, b], [{ dtype: a.dtype, shape: broadcastOf('Where', condition, probe) }])[0] as Value
 }
 
-const CAST_CODE: Record<DType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, uint4: 21 }
-
 /** Converts the element type. Gradients stop here. */
 export function cast(x: Value, dtype: DType): Value {
-  return x.graph.node('Cast', [x], [{ dtype, shape: x.shape }], { to: { int: CAST_CODE[dtype] } })[0] as Value
+  return x.graph.node('Cast', [x], [{ dtype, shape: x.shape }], { to: { int: ELEMENT_TYPE[dtype] } })[0] as Value
 }
