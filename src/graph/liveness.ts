@@ -5,7 +5,6 @@ import type { DType, Graph, Node, Value } from './graph'
 
 /** One node's turn: buffers that come to be before it runs, and those that nothing needs after it, by the names of the values that made them. */
 export interface Turn {
-  op: string
   made: { name: string; bytes: number }[]
   freed: string[]
 }
@@ -38,7 +37,7 @@ export function turnsOf(graph: Graph, dims: Readonly<Record<string, number>>): T
   const buffers = new Map<Value, string>()
 
   return nodes.map((node, i) => {
-    const turn: Turn = { op: node.op, made: [], freed: [] }
+    const turn: Turn = { made: [], freed: [] }
     if (VIEWS.has(node.op)) return turn
     const dying = inputsOf(node).map(viewed).filter((value) => lastUse.get(value) === i && buffers.has(value) && !kept.has(value))
     const output = node.outputs[0] as Value

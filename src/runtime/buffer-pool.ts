@@ -16,7 +16,6 @@ const FLUSH = 16
 export class BufferPool {
   /** Bytes of all buffers, used and free. */
   total = 0
-  peak = 0
   largest = 0
   private readonly free = new Map<number, number>()
   private pending: number[] = []
@@ -30,7 +29,6 @@ export class BufferPool {
     if (there > 0) this.free.set(size, there - 1)
     else {
       this.total += size
-      this.peak = Math.max(this.peak, this.total)
       this.largest = Math.max(this.largest, size)
     }
     return size
