@@ -10,6 +10,8 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { DEFAULT_LORA, type Precision } from '../../src/core/config'
 import { parseModelConfig } from '../../src/model/config'
+import { WORTH_FREEING } from '../../src/runtime/device-cache'
+import { ROW_MULTIPLE } from '../../src/runtime/packing'
 import { planMemory } from '../../src/runtime/plan'
 import { launchChromium } from '../browser/chromium'
 import { openHarness, runInPage } from '../browser/harness'
@@ -31,10 +33,6 @@ const FULL: Sizes = {
 }
 /** For a software adapter: minutes. */
 const REDUCED: Sizes = { ...FULL, contextLength: 256, prompt: 16, decode: 1, repeats: 1, train: { sequences: 1, tokens: 16 }, longestContext: 1024 }
-/** Tokens that are padded to this on WebGPU. */
-const MULTIPLE = 32
-/** A smaller KV cache stays while the model is trained, bytes (runtime/device-cache.ts). */
-const KEPT_CACHE = 64e6
 
 interface Setting {
   browser: Browser
@@ -112,11 +110,11 @@ async function measure(setting: Setting, model: BenchModel, sizes: Sizes): Promi
 /** The most that the plan expects of what is measured. */
 async function plannedPeak({ model, precision, slots, contextLength, microBatchTokens, train }: GpuRequest): Promise<number> {
   const json: unknown = model === 'tiny-qwen3' ? JSON.parse(await readFile(join(projectRoot, 'public/models', model, 'config.json'), 'utf8')) : SHAPES[model]
-  const rowTokens = Math.min(microBatchTokens, Math.ceil((train?.tokens ?? 1) / MULTIPLE) * MULTIPLE)
+  const rowTokens = Math.min(microBatchTokens, Math.ceil((train?.tokens ?? 1) / ROW_MULTIPLE.webgpu) * ROW_MULTIPLE.webgpu)
   const rows = Math.min(train?.sequences ?? 1, Math.floor(microBatchTokens / rowTokens))
   const plan = planMemory({ config: parseModelConfig(json), lora: DEFAULT_LORA, precision, slots, contextLength, microBatchTokens: rows * rowTokens, rowTokens })
   const { sampling, training, trainingWithCache } = plannedPeaks(plan)
-  return Math.max(sampling, plan.kvCache < KEPT_CACHE ? trainingWithCache : training)
+  return Math.max(sampling, plan.kvCache < WORTH_FREEING ? trainingWithCache : training)
 }
 
 /** Calls a function in a worker of a fresh page, whose progress is told. */

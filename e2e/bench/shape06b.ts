@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { DEFAULT_LORA } from '../../src/core/config'
 import { parseModelConfig } from '../../src/model/config'
+import { ROW_MULTIPLE } from '../../src/runtime/packing'
 import { planMemory, weightBytes } from '../../src/runtime/plan'
 import { launchProfile } from '../browser/chromium'
 import { runInPage } from '../browser/harness'
@@ -27,8 +28,6 @@ const NAME = 'shape06b'
 const REPO = 'shape/qwen3-0.6b'
 const MODULE = 'e2e/models/hub-shape-run.ts'
 const SETTINGS = { lora: DEFAULT_LORA, precision: 'int4', slots: 8, contextLength: 768, microBatchTokens: 512 } as const
-/** Rows of a training micro-batch on WebGPU are padded to multiples of this. */
-const MULTIPLE = 32
 
 const planOf = (shape: ShapeName, rowTokens: number) => planMemory({ ...SETTINGS, config: parseModelConfig(SHAPES[shape]), microBatchTokens: rowTokens, rowTokens })
 
@@ -104,7 +103,7 @@ async function steps(page: Page, tokens: number, log: BenchLog): Promise<BenchRo
     log(`${name}: ${phase.seconds.toFixed(1)} s, ${dispatches} dispatches, GPU ${mb(live)} MB, at most ${mb(peak)} MB, largest buffer ${mb(largest)} MB; the engine says ${mb(phase.allocated)} MB`)
     return phase
   }
-  const planned = plannedPeaks(planOf('qwen3-0.6b', Math.ceil(tokens / MULTIPLE) * MULTIPLE))
+  const planned = plannedPeaks(planOf('qwen3-0.6b', Math.ceil(tokens / ROW_MULTIPLE.webgpu) * ROW_MULTIPLE.webgpu))
   const prefill = told('prefill of 2 tokens, copied to all slots', await call<HubPhase>(page, 'prefill', { tokens: 2 }))
   const drawn = told('sampling of 8 slots', await call<HubPhase & { ids: number[]; logprobs: number[] }>(page, 'sample', { top_k: 0 }))
   if (drawn.ids.length !== 8 || drawn.logprobs.some((x) => !(x < 0))) throw new Error(`Sampling gave log-probs ${drawn.logprobs.join(', ')}.`)

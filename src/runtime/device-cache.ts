@@ -5,7 +5,7 @@ import { decodeInputs, type KvCache } from './kv-cache'
 import type { LoadedModel } from './model'
 
 /** A smaller cache stays where it is during training, bytes. */
-const WORTH_FREEING = 64e6
+export const WORTH_FREEING = 64e6
 
 interface LayerCache {
   key: Cell

@@ -4,6 +4,7 @@
  * bias lets a branch see the shared part and itself only. Results do not depend on how it is cut; time and memory do.
  */
 
+import type { Backend } from '../core/config'
 import type { TrainSequence } from '../core/engine'
 
 /** A position whose next-token distribution is scored: x at `at` predicts token `token` of sequence `sequence`. */
@@ -31,6 +32,9 @@ export interface MicroBatch {
   /** Indices of the sequences in it, ascending. */
   sequences: number[]
 }
+
+/** Row lengths are multiples of this. */
+export const ROW_MULTIPLE: Record<Backend, number> = { wasm: 8, webgpu: 32 }
 
 export interface PackingOptions {
   /** Most tokens (batch × padded length) in a micro-batch; a sequence that is longer stands alone in it. */
@@ -119,7 +123,7 @@ function rowsOf(run: readonly Member[], { cost, tokenBudget }: PackingOptions): 
   let bestCost = Infinity
   for (let per = 1; per <= run.length; per++) {
     const rows = cut(per)
-    if (per > 1 && rows.some((row) => row.length > 1 && rowLength(row) > tokenBudget)) continue
+    if (rows.some((row) => row.length > 1 && rowLength(row) > tokenBudget)) continue
     const total = rows.reduce((sum, row) => sum + cost(rowLength(row)), 0)
     if (total < bestCost) [best, bestCost] = [rows, total]
   }

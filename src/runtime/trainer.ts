@@ -8,7 +8,7 @@ import { backward } from './backward'
 import { type DeviceTensor, hostFloats } from './device'
 import { forward, type ForwardPass } from './forward'
 import { type LoadedModel, scalar, Scope } from './model'
-import { packBatch, type PackingOptions } from './packing'
+import { packBatch, type PackingOptions, ROW_MULTIPLE } from './packing'
 import { freshLora } from './parameters'
 
 export class EngineTrainer implements Trainer {
@@ -164,7 +164,7 @@ export class EngineTrainer implements Trainer {
     const perPair = 4 * config.num_attention_heads * config.head_dim
     return {
       tokenBudget: this.microBatchTokens,
-      multiple: this.model.device.backend === 'webgpu' ? 32 : 8,
+      multiple: ROW_MULTIPLE[this.model.device.backend],
       batchSizes: BATCH_SIZES,
       cost: (tokens) => tokens * 2 * perLayer + tokens * tokens * perPair,
     }
