@@ -84,6 +84,9 @@ export function bytesOf({ dims, tensor }: DeviceTensor): number {
   return count(dims) * size
 }
 
+/** Bytes of the GPU buffer that is made for so many: ours are rounded up to 16. */
+export const bufferBytes = (bytes: number): number => Math.max(16, Math.ceil(bytes / 16) * 16)
+
 export function count(dims: readonly number[]): number {
   return dims.reduce((a, b) => a * b, 1)
 }

@@ -15,9 +15,10 @@ import type { ModelConfig } from '../model/config'
 import { bitsOf } from '../model/linear-weight'
 import { elements, isMatrix } from '../model/parameters'
 import { BufferPool } from './buffer-pool'
+import { bufferBytes } from './device'
 import { DEVICE_PREFILL } from './device-cache'
 import { HEAD_LIMITS, planHead } from './head'
-import { layoutOf } from './parameters'
+import { type Entry, layoutOf } from './parameters'
 import { baseTensors } from './weights'
 
 export interface PlanOptions {
@@ -31,32 +32,34 @@ export interface PlanOptions {
   rowTokens?: number
 }
 
+/** What decides the tensors that stay: training is no part of it. */
+type StandingOptions = Omit<PlanOptions, 'microBatchTokens' | 'rowTokens'>
+
 const FLOAT = 4
-/** Our buffers are rounded up to this. */
-const ALIGN = 16
-const aligned = (bytes: number): number => Math.max(ALIGN, Math.ceil(bytes / ALIGN) * ALIGN)
 
 /** Bytes of the base's tensors on the device. */
 export function weightBytes(config: ModelConfig, precision: Precision): number {
   const bits = bitsOf(precision)
   return baseTensors(config).reduce((sum, { name, dims }) => {
-    if (bits === null || !isMatrix(name)) return sum + aligned(elements(dims) * FLOAT)
+    if (bits === null || !isMatrix(name)) return sum + bufferBytes(elements(dims) * FLOAT)
     const shapes = quantizedShapes(dims as [number, number], bits)
-    return sum + aligned(elements(shapes.packed)) + aligned(elements(shapes.scales) * FLOAT)
+    return sum + bufferBytes(elements(shapes.packed)) + bufferBytes(elements(shapes.scales) * FLOAT)
   }, 0)
 }
+
+/** Numbers of the flat vectors, padding included. */
+const flatSize = (layout: readonly Entry[]): number => Math.ceil(layout.reduce((n, { size }) => n + size, 0) / CHUNK) * CHUNK
 
 /** Bytes of the LoRA: the flat vector, its gradient and a micro-batch's part, both moments, and the tensors that the graphs read. */
 export function adapterBytes(spec: ArtifactSpec): number {
   const layout = layoutOf(spec)
-  const flat = Math.ceil(layout.reduce((n, { size }) => n + size, 0) / CHUNK) * CHUNK * FLOAT
-  return 5 * flat + layout.reduce((n, { size }) => n + aligned(size * FLOAT), 0)
+  return 5 * flatSize(layout) * FLOAT + layout.reduce((n, { size }) => n + bufferBytes(size * FLOAT), 0)
 }
 
 /** Bytes of the KV cache of all slots, the row that prompts are read into included. */
 export function kvCacheBytes(config: ModelConfig, slots: number, contextLength: number): number {
   const row = config.num_key_value_heads * contextLength * config.head_dim * FLOAT
-  return 2 * config.num_hidden_layers * (aligned(slots * row) + aligned(row))
+  return 2 * config.num_hidden_layers * (bufferBytes(slots * row) + bufferBytes(row))
 }
 
 class Simulation {
@@ -115,9 +118,10 @@ class Simulation {
 }
 
 /** What lies on the device throughout, without any working memory: a lower bound of `planMemory` that takes no time. */
-export function leastMemory({ config, lora, precision, slots, contextLength }: Omit<PlanOptions, 'microBatchTokens'>): MemoryPlan {
+export function leastMemory(options: StandingOptions): MemoryPlan {
+  const { config, lora, precision, slots, contextLength } = options
   const [weights, adapter, kvCache] = [weightBytes(config, precision), adapterBytes({ config, lora, precision }), kvCacheBytes(config, slots, contextLength)]
-  const largestBuffer = largestOwn({ config, lora, precision, slots, contextLength, microBatchTokens: 0 })
+  const largestBuffer = largestOwn(options)
   return { weights, adapter, kvCache, sampling: 0, training: 0, peak: weights + adapter + kvCache, largestBuffer }
 }
 
@@ -172,7 +176,7 @@ function train(simulation: Simulation, { config, lora, precision, contextLength,
   const all = size * tokens
   const dims = { tokens, positions: Math.max(contextLength, tokens), rows: all, all }
   const states: number[] = [...simulation.run('embed', { rows: all })]
-  const bias = aligned(size * tokens * tokens * FLOAT)
+  const bias = bufferBytes(size * tokens * tokens * FLOAT)
   simulation.hold(bias)
   for (let layer = 0; layer < config.num_hidden_layers; layer++) states.push(...simulation.run(`block_forward_${size}`, dims))
 
@@ -181,7 +185,7 @@ function train(simulation: Simulation, { config, lora, precision, contextLength,
   const headDims = { rows, all, part: plan.part }
   const inputs = rows * FLOAT
   simulation.give(simulation.run(headInParts(spec) ? 'head_forward_part' : 'head_forward', headDims, inputs))
-  const dx = aligned(all * config.hidden_size * FLOAT)
+  const dx = bufferBytes(all * config.hidden_size * FLOAT)
   simulation.hold(dx)
   if (headInParts(spec)) {
     let acc = simulation.run('head_backward_start', headDims, inputs)
@@ -197,7 +201,7 @@ function train(simulation: Simulation, { config, lora, precision, contextLength,
   simulation.give(states)
   simulation.own -= bias + dx
 
-  const parameters = Math.ceil(layoutOf(spec).reduce((n, entry) => n + entry.size, 0) / CHUNK) * CHUNK
+  const parameters = flatSize(layoutOf(spec))
   // The sum, the vector and its moments were ours and are onnxruntime's from the first step on.
   simulation.run('accumulate', { parameters })
   simulation.own -= parameters * FLOAT
@@ -206,7 +210,7 @@ function train(simulation: Simulation, { config, lora, precision, contextLength,
   simulation.own -= 3 * parameters * FLOAT
 }
 
-function largestOwn({ config, precision, lora, slots, contextLength }: PlanOptions): number {
+function largestOwn({ config, precision, lora, slots, contextLength }: StandingOptions): number {
   const bits = bitsOf(precision)
   const table = config.vocab_size * config.hidden_size
   const parameters = layoutOf({ config, lora, precision }).reduce((n, { size }) => n + size, 0)

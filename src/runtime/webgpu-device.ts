@@ -2,7 +2,7 @@
 
 import type { Tensor } from 'onnxruntime-web'
 import { PlaygroundError } from '../core/errors'
-import { bytesOf, type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor } from './device'
+import { bufferBytes, bytesOf, type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor } from './device'
 import { exclusive, type OrtModule } from './ort'
 import { engineError } from './wasm-device'
 
@@ -63,7 +63,7 @@ export class WebGpuDevice implements Device {
   }
 
   private allocate(dataType: 'float32' | 'uint8', dims: readonly number[], bytes: number): DeviceTensor {
-    const size = Math.max(16, Math.ceil(bytes / 16) * 16)
+    const size = bufferBytes(bytes)
     const gpuBuffer = this.device.createBuffer({ size, usage: USAGE })
     const tensor = this.ort.Tensor.fromGpuBuffer(gpuBuffer, { dataType, dims: [...dims] }) as Tensor
     this.owned.set(tensor, gpuBuffer)
