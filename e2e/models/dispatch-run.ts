@@ -9,6 +9,7 @@ import { slopes } from '../../src/runtime/gradient-probe'
 import { WebGpuDevice } from '../../src/runtime/webgpu-device'
 import { gpuMeter } from './gpu-meter'
 import { shapeSource } from './shapes'
+import { ADAM, evenDraws, PLAIN, slotsOf, spreadIds, trainingBatch } from './workload'
 
 export interface DispatchRequest {
   /** config.json. */
@@ -62,18 +63,17 @@ export async function countDispatches({ config, tokens, decodingOnly, ...setting
       ...settings, source: shapeSource(config), lora: DEFAULT_LORA, backend: 'webgpu', threads: 1, modelName: 'counted', adapterName: 'test',
     })
     try {
-      const ids = Array.from({ length: tokens }, (_, i) => (7919 * i + 13) % engine.info.vocabSize)
-      const slots = Array.from({ length: settings.slots }, (_, slot) => slot)
-      const uniforms = slots.map((slot) => ({ slot, uniform: (slot + 0.5) / slots.length }))
-      const plain = { temperature: 1, top_k: 0, top_p: 1, min_p: null }
+      const ids = spreadIds(tokens, engine.info.vocabSize)
+      const slots = slotsOf(settings.slots)
+      const uniforms = evenDraws(settings.slots)
       await engine.prefill(0, ids)
       await engine.copy(0, slots.slice(1))
       await engine.decode(slots.map((slot) => ({ slot, id: slot })))
       if (decodingOnly) return counts
-      await engine.sample(uniforms, plain)
-      await engine.sample(uniforms, { ...plain, top_k: 50 })
-      await engine.accumulate([{ ids, mask: ids.map((_, t) => (t > 0 ? 1 : 0)) }], { temperature: 1 }, slopes)
-      await engine.optimizerStep({ learning_rate: 1e-5, adam_beta1: 0.9, adam_beta2: 0.999, adam_epsilon: 1e-8, weight_decay: 0, max_grad_norm: 1 })
+      await engine.sample(uniforms, PLAIN)
+      await engine.sample(uniforms, { ...PLAIN, top_k: 50 })
+      await engine.accumulate(trainingBatch(1, ids, engine.info.vocabSize), { temperature: 1 }, slopes)
+      await engine.optimizerStep(ADAM)
       return counts
     } finally {
       await engine.dispose()

@@ -10,6 +10,7 @@ import { loadOrt } from '../../src/runtime/ort'
 import { slopes } from '../../src/runtime/gradient-probe'
 import { gpuMeter } from './gpu-meter'
 import { type ShapeName, SHAPES, shapeSource } from './shapes'
+import { ADAM, evenDraws, PLAIN, slotsOf, spreadIds, trainingBatch } from './workload'
 
 export interface AdapterReport {
   name: string
@@ -81,7 +82,7 @@ export async function measureModel(request: GpuRequest): Promise<GpuFigures> {
       }
       return seconds.slice(1)
     }
-    const ids = Array.from({ length: Math.max(prompt, train?.tokens ?? 0) }, (_, i) => (7919 * i + 13) % engine.info.vocabSize)
+    const ids = spreadIds(Math.max(prompt, train?.tokens ?? 0), engine.info.vocabSize)
     const prefill = await repeat(`prefill of ${prompt}`, () => {
       engine.reset(0)
       return engine.prefill(0, ids.slice(0, prompt))
@@ -102,22 +103,17 @@ function sourceOf(model: BenchModel): WeightSource {
 
 /** Every slot goes on from slot 0's prompt. */
 async function decodeAll(engine: EngineInstance, tokens: number): Promise<void> {
-  const slots = Array.from({ length: engine.slots }, (_, slot) => slot)
-  await engine.copy(0, slots.slice(1))
+  await engine.copy(0, slotsOf(engine.slots).slice(1))
   for (let k = 0; k < tokens; k++) {
-    const uniforms = slots.map((slot) => ({ slot, uniform: (slot + 0.5) / slots.length }))
-    const drawn = await engine.sample(uniforms, { temperature: 1, top_k: 0, top_p: 1, min_p: null })
+    const drawn = await engine.sample(evenDraws(engine.slots), PLAIN)
     await engine.decode(drawn.map(({ id }, slot) => ({ slot, id })))
   }
 }
 
 async function trainOnce(engine: EngineInstance, ids: readonly number[], { sequences, tokens }: { sequences: number; tokens: number }): Promise<void> {
-  const batch = Array.from({ length: sequences }, (_, s) => ({
-    ids: ids.slice(0, tokens).map((id) => (id + s) % engine.info.vocabSize),
-    mask: Array.from({ length: tokens }, (_, t) => (t > 0 ? 1 : 0)),
-  }))
+  const batch = trainingBatch(sequences, ids.slice(0, tokens), engine.info.vocabSize)
   await engine.accumulate(batch, { temperature: 1 }, slopes)
-  await engine.optimizerStep({ learning_rate: 1e-5, adam_beta1: 0.9, adam_beta2: 0.999, adam_epsilon: 1e-8, weight_decay: 0, max_grad_norm: 1 })
+  await engine.optimizerStep(ADAM)
 }
 
 /** Doubles the context until the GPU refuses the KV cache's buffers, or the model or `most` ends; 0 when even 1024 tokens do not fit. */

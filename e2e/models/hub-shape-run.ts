@@ -8,6 +8,7 @@ import { createEngine, type EngineInstance } from '../../src/runtime/create'
 import { loadOrt } from '../../src/runtime/ort'
 import { slopes } from '../../src/runtime/gradient-probe'
 import { type GpuCounts, gpuMeter } from './gpu-meter'
+import { ADAM, evenDraws, PLAIN, slotsOf, spreadIds, trainingBatch } from './workload'
 
 export interface HubLoadRequest {
   endpoint: string
@@ -84,26 +85,19 @@ export async function load({ endpoint, repo, ...settings }: HubLoadRequest): Pro
   return { ...phase, downloaded: done, notices }
 }
 
-const promptOf = (engine: EngineInstance, n: number): number[] => Array.from({ length: n }, (_, i) => (7919 * i + 13) % engine.info.vocabSize)
-
 /** Reads a prompt into slot 0 and copies it to all others. */
 export async function prefill({ tokens }: { tokens: number }): Promise<HubPhase> {
   const engine = opened()
   return measured(async () => {
-    await engine.prefill(0, promptOf(engine, tokens))
-    await engine.copy(0, Array.from({ length: engine.slots - 1 }, (_, i) => i + 1))
+    await engine.prefill(0, spreadIds(tokens, engine.info.vocabSize))
+    await engine.copy(0, slotsOf(engine.slots).slice(1))
   })
 }
 
 /** Draws the next token of every slot, with a filter or without. */
 export async function sample({ top_k }: { top_k: number }): Promise<HubPhase & { ids: number[]; logprobs: number[] }> {
   const engine = opened()
-  const { result, ...phase } = await measured(() =>
-    engine.sample(
-      Array.from({ length: engine.slots }, (_, slot) => ({ slot, uniform: (slot + 0.5) / engine.slots })),
-      { temperature: 1, top_k, top_p: 1, min_p: null },
-    ),
-  )
+  const { result, ...phase } = await measured(() => engine.sample(evenDraws(engine.slots), { ...PLAIN, top_k }))
   return { ...phase, ids: result.map(({ id }) => id), logprobs: result.map(({ logprob }) => logprob) }
 }
 
@@ -115,10 +109,7 @@ export async function decode({ ids }: { ids: number[] }): Promise<HubPhase> {
 /** One training step over sequences of this many tokens; all but the first of each is trained on. */
 export async function train({ sequences, tokens }: { sequences: number; tokens: number }): Promise<TrainPhase> {
   const engine = opened()
-  const batch = Array.from({ length: sequences }, (_, s) => ({
-    ids: promptOf(engine, tokens).map((id) => (id + s) % engine.info.vocabSize),
-    mask: Array.from({ length: tokens }, (_, t) => (t > 0 ? 1 : 0)),
-  }))
+  const batch = trainingBatch(sequences, spreadIds(tokens, engine.info.vocabSize), engine.info.vocabSize)
   const sums = { logprob: 0, n: 0 }
   // A batch of nothing makes the KV cache leave, so that the peak is the step's own.
   await engine.accumulate([], { temperature: 1 }, slopes)
@@ -129,7 +120,7 @@ export async function train({ sequences, tokens }: { sequences: number; tokens: 
       return slopes(indices, scores)
     })
     console.log('backward pass done')
-    return engine.optimizerStep({ learning_rate: 1e-5, adam_beta1: 0.9, adam_beta2: 0.999, adam_epsilon: 1e-8, weight_decay: 0, max_grad_norm: 1 })
+    return engine.optimizerStep(ADAM)
   })
   return { ...phase, gradNorm: result.grad_norm, version: engine.version, logprob: sums.logprob / sums.n }
 }

@@ -5,6 +5,7 @@ import { createEngine } from '../../src/runtime/create'
 import { slopes } from '../../src/runtime/gradient-probe'
 import { type GpuCounts, gpuMeter } from './gpu-meter'
 import { type ShapeName, SHAPES, shapeSource } from './shapes'
+import { ADAM, evenDraws, PLAIN, slotsOf, spreadIds, trainingBatch } from './workload'
 
 export interface ShapeRequest {
   shape: ShapeName
@@ -51,25 +52,22 @@ export async function runShape(request: ShapeRequest): Promise<ShapePhase[]> {
   )
   allocated = () => engine.allocatedBytes
   for (const loaded of phases) loaded.allocated = engine.allocatedBytes
-  const ids = Array.from({ length: Math.max(request.prompt, request.tokens) }, (_, i) => (7919 * i + 13) % config.vocab_size)
-  const slots = Array.from({ length: request.slots }, (_, slot) => slot)
+  const ids = spreadIds(Math.max(request.prompt, request.tokens), config.vocab_size)
+  const slots = slotsOf(request.slots)
   await phase('prefill', async () => {
     await engine.prefill(0, ids.slice(0, request.prompt))
     await engine.copy(0, slots.slice(1))
   })
   const token = async (): Promise<void> => {
-    const drawn = await engine.sample(slots.map((slot) => ({ slot, uniform: (slot + 0.5) / request.slots })), { temperature: 1, top_k: 0, top_p: 1, min_p: null })
+    const drawn = await engine.sample(evenDraws(request.slots), PLAIN)
     await engine.decode(drawn.map(({ id }, slot) => ({ slot, id })))
   }
   await phase('first token', token)
   for (let k = 1; k < request.decode; k++) await phase(`token ${k + 1}`, token)
-  const batch = Array.from({ length: request.sequences }, (_, s) => ({
-    ids: ids.slice(0, request.tokens).map((id) => (id + s) % config.vocab_size),
-    mask: Array.from({ length: request.tokens }, (_, t) => (t > 0 ? 1 : 0)),
-  }))
+  const batch = trainingBatch(request.sequences, ids.slice(0, request.tokens), config.vocab_size)
   const train = async (): Promise<void> => {
     await engine.accumulate(batch, { temperature: 1 }, slopes)
-    await engine.optimizerStep({ learning_rate: 1e-5, adam_beta1: 0.9, adam_beta2: 0.999, adam_epsilon: 1e-8, weight_decay: 0, max_grad_norm: 1 })
+    await engine.optimizerStep(ADAM)
   }
   if (request.sequences > 0) await phase('training step', train)
   await engine.dispose()
