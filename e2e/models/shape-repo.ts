@@ -1,14 +1,12 @@
 /** A Hub repository of a real shape: config.json and a bf16 safetensors file with random weights, made as it is read. */
 
 import { createHash } from 'node:crypto'
-import { RandomStream } from '../../src/core/random'
 import { parseModelConfig } from '../../src/model/config'
 import { elements } from '../../src/model/parameters'
 import { baseTensors } from '../../src/runtime/weights'
 import type { GeneratedFile, RepoFiles } from '../hub/server'
+import { randomValues, repeat } from './shapes'
 
-/** Elements after which the random numbers come again; a prime, so that no two rows are alike. */
-const PERIOD = 1_048_573
 /** 1 as bf16, little-endian. */
 const ONE = [0x80, 0x3f] as const
 const CHUNK = 4 << 20
@@ -61,8 +59,7 @@ export function shapeSafetensors(config: Readonly<Record<string, unknown>>): Gen
 }
 
 function reader(header: Uint8Array, tensors: readonly Placed[]): (begin: number, end: number) => Uint8Array {
-  const random = new RandomStream(6)
-  const bits = new Uint32Array(Float32Array.from({ length: PERIOD }, () => 0.02 * random.normal()).buffer)
+  const bits = new Uint32Array(randomValues().buffer)
   const values = new Uint8Array(Uint16Array.from(bits, (b) => b >>> 16).buffer)
   return (begin, end) => {
     const out = new Uint8Array(end - begin)
@@ -72,17 +69,9 @@ function reader(header: Uint8Array, tensors: readonly Placed[]): (begin: number,
       if (from >= to) continue
       const part = out.subarray(from - begin, to - begin)
       if (tensor.ones) part.forEach((_, i) => (part[i] = ONE[(from + i - tensor.begin) % 2] as number))
+      // Header and tensors begin at even bytes.
       else repeat(values, from - header.length, part)
     }
     return out
-  }
-}
-
-/** Fills `out` with the values from byte `from` on, again and again. Header and tensors begin at even bytes. */
-function repeat(values: Uint8Array, from: number, out: Uint8Array): void {
-  for (let at = 0, start = from % values.length; at < out.length; start = 0) {
-    const part = values.subarray(start, Math.min(values.length, start + out.length - at))
-    out.set(part, at)
-    at += part.length
   }
 }

@@ -25,19 +25,22 @@ export const SHAPES = {
 export type ShapeName = keyof typeof SHAPES
 
 /** Numbers that stand for weights: normal, of standard deviation 0.02, one array used again and again from other places. */
-function randomValues(): (n: number, from: number) => Float32Array {
-  const size = 1_048_573
+export function randomValues(): Float32Array {
   const random = new RandomStream(6)
-  const values = Float32Array.from({ length: size }, () => 0.02 * random.normal())
-  return (n, from) => {
-    const out = new Float32Array(n)
-    for (let at = 0, start = from % size; at < n; start = 0) {
-      const part = values.subarray(start, Math.min(size, start + n - at))
-      out.set(part, at)
-      at += part.length
-    }
-    return out
+  return Float32Array.from({ length: PERIOD }, () => 0.02 * random.normal())
+}
+
+/** Elements after which the random numbers come again; a prime, so that no two rows are alike. */
+const PERIOD = 1_048_573
+
+/** Fills `out` with the values from place `from` on, again and again. */
+export function repeat<A extends Float32Array | Uint8Array>(values: A, from: number, out: A): A {
+  for (let at = 0, start = from % values.length; at < out.length; start = 0) {
+    const part = values.subarray(start, Math.min(values.length, start + out.length - at))
+    out.set(part, at)
+    at += part.length
   }
+  return out
 }
 
 /** A model of this config.json with random weights. */
@@ -51,7 +54,7 @@ export function shapeSource(config: Readonly<Record<string, unknown>>): WeightSo
       for (const [i, name] of wanted.entries()) {
         const dims = tensors.get(name) as number[]
         const ones = name.endsWith('norm.weight')
-        for (const { offset, length } of cuts(dims)) yield { name, offset, data: ones ? new Float32Array(length).fill(1) : values(length, i * 7919 + offset) }
+        for (const { offset, length } of cuts(dims)) yield { name, offset, data: ones ? new Float32Array(length).fill(1) : repeat(values, i * 7919 + offset, new Float32Array(length)) }
       }
     },
   }
