@@ -3,54 +3,28 @@
 
 import { readFileSync } from 'node:fs'
 import { act, type ReactNode } from 'react'
-import { createRoot } from 'react-dom/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { DiscoveredEnvironment } from '../../core/discovered'
 import { CATALOGUE } from '../../env/openenv/catalogue'
 import { toolsFound } from '../../core/discovered'
-import { createStores } from '../../store/create'
 import { StoresProvider } from '../../store/hooks'
-import { engineMessages, scriptedPort } from '../../store/testing/script'
+import { engineMessages } from '../../store/testing/script'
 import { ABOUT, CATALOGUE_STRINGS } from '../../ui/catalogue-strings'
 import type { Message, TrainEvent } from '../../worker/protocol'
 import { SceneView } from '../task/SceneView'
 import { TaskPanel } from '../task/TaskPanel'
 import { TrajectoryPanel } from '../trajectory/TrajectoryPanel'
+import { mount } from '../testing/mount'
 import { Discovered } from './Discovered'
 import { KnownEnvironments } from './KnownEnvironments'
 
-Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
-
-let unmount = () => {}
-afterEach(() => {
-  act(() => unmount())
-  vi.unstubAllGlobals()
-})
+afterEach(() => vi.unstubAllGlobals())
 
 async function open(element: ReactNode, messages: Message[] = [], hash = '') {
-  const port = scriptedPort()
-  const stores = createStores(port, hash, { now: () => 0, schedule: (callback) => callback() })
-  stores.controller.start()
-  const host = document.body.appendChild(document.createElement('div'))
-  const root = createRoot(host)
-  unmount = () => {
-    root.unmount()
-    host.remove()
-  }
-  await act(async () => root.render(<StoresProvider stores={stores}>{element}</StoresProvider>))
-  const say = (...more: Message[]) => act(async () => port.say(...more))
-  await say(...messages)
-  const find = <T extends HTMLElement = HTMLElement>(id: string) => host.querySelector<T>(`[data-testid="${id}"]`)
-  const press = (id: string) => act(async () => find(id)?.click())
-  const type = (id: string, text: string) =>
-    act(async () => {
-      const control = find<HTMLInputElement>(id)
-      if (!control) throw new Error('no control')
-      // React listens to the prototype's setter.
-      Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value')?.set?.call(control, text)
-      control.dispatchEvent(new Event('input', { bubbles: true }))
-    })
-  return { host, say, find, press, type, port }
+  const page = await mount((stores) => <StoresProvider stores={stores}>{element}</StoresProvider>, hash)
+  await act(async () => page.stores.controller.start())
+  await page.say(...messages)
+  return page
 }
 
 const spec = { kind: 'openenv', url: 'ws://localhost:8000/ws' } as const
@@ -216,7 +190,7 @@ describe('a server’s pictures and boards', () => {
     const page = await open(<SceneView scene={scene} />)
     expect(page.host.querySelector('img')?.getAttribute('alt')).toBe('screen, 64 × 48 pixels')
     expect(page.host.querySelector('table')?.getAttribute('aria-label')).toBe('board')
-    act(() => unmount())
+    page.unmount()
     const plain = await open(<SceneView scene={{ kind: 'openenv', observation: { text: 'hi' } }} />)
     expect(plain.host.innerHTML).toBe('')
   })

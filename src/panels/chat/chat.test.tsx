@@ -1,39 +1,15 @@
 // @vitest-environment happy-dom
 import { act } from 'react'
-import { createRoot } from 'react-dom/client'
-import { afterEach, describe, expect, it } from 'vitest'
-import { createStores } from '../../store/create'
+import { describe, expect, it } from 'vitest'
 import { StoresProvider } from '../../store/hooks'
-import { engineMessages, scriptedPort, stepMessages } from '../../store/testing/script'
+import { engineMessages, stepMessages } from '../../store/testing/script'
 import type { ChatToken, Message } from '../../worker/protocol'
+import { mount } from '../testing/mount'
 import { ChatPanel } from './ChatPanel'
 
-Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
-
-let unmount = () => {}
-afterEach(() => act(() => unmount()))
-
 async function open(messages: Message[] = engineMessages()) {
-  const port = scriptedPort()
-  const stores = createStores(port, '', { now: () => 0, schedule: (callback) => callback() })
-  const host = document.body.appendChild(document.createElement('div'))
-  const root = createRoot(host)
-  unmount = () => {
-    root.unmount()
-    host.remove()
-  }
-  await act(async () => root.render(<StoresProvider stores={stores}>{<ChatPanel />}</StoresProvider>))
-  const say = (...more: Message[]) => act(async () => port.say(...more))
-  const find = <T extends HTMLElement = HTMLButtonElement>(id: string) => host.querySelector<T>(`[data-testid="${id}"]`)
-  const press = (id: string) => act(async () => find(id)?.click())
-  const type = (id: string, text: string) =>
-    act(async () => {
-      const control = find<HTMLInputElement>(id)
-      if (!control) throw new Error(`no ${id}`)
-      // React listens to the prototype's setter.
-      Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value')?.set?.call(control, text)
-      control.dispatchEvent(new Event('input', { bubbles: true }))
-    })
+  const page = await mount((stores) => <StoresProvider stores={stores}>{<ChatPanel />}</StoresProvider>)
+  const { port, say, find, press } = page
   const key = (init: KeyboardEventInit) =>
     act(async () => find('chat-text')?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...init })))
   await say(...messages)
@@ -46,7 +22,7 @@ async function open(messages: Message[] = engineMessages()) {
     reason,
     error,
   })
-  return { port, stores, host, say, find, press, type, key, asked, answer, ended }
+  return { ...page, key, asked, answer, ended }
 }
 
 const token = (text: string, author: ChatToken['author'] = 'model'): ChatToken => ({ id: 0, text, author })

@@ -1,47 +1,24 @@
 // @vitest-environment happy-dom
 import { act, type ReactNode } from 'react'
-import { createRoot } from 'react-dom/client'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AppendedToken, TrainEvent } from '../../core/events'
-import { createStores } from '../../store/create'
 import { StoresProvider } from '../../store/hooks'
-import { engineMessages, scriptedPort } from '../../store/testing/script'
+import { engineMessages } from '../../store/testing/script'
 import type { Message, PlayObservation, PlayResult } from '../../worker/protocol'
+import { mount } from '../testing/mount'
 import { PlayPanel } from './PlayPanel'
 import { ToolList } from './ToolList'
 
-Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
-
-let unmount = () => {}
-afterEach(() => act(() => unmount()))
-
 async function open(element: ReactNode, messages: Message[] = engineMessages()) {
-  const port = scriptedPort()
-  const stores = createStores(port, '', { now: () => 0, schedule: (callback) => callback() })
-  stores.controller.start()
-  const host = document.body.appendChild(document.createElement('div'))
-  const root = createRoot(host)
-  unmount = () => {
-    root.unmount()
-    host.remove()
-  }
-  await act(async () => root.render(<StoresProvider stores={stores}>{element}</StoresProvider>))
-  const say = (...more: Message[]) => act(async () => port.say(...more))
-  const find = <T extends HTMLElement = HTMLButtonElement>(id: string) => host.querySelector<T>(`[data-testid="${id}"]`)
-  const press = (target: string | HTMLElement | null | undefined) => act(async () => (typeof target === 'string' ? find(target) : target)?.click())
-  const type = (control: HTMLElement | null, text: string) =>
-    act(async () => {
-      if (!control) throw new Error('no control')
-      // React listens to the prototype's setter.
-      Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value')?.set?.call(control, text)
-      control.dispatchEvent(new Event(control instanceof HTMLSelectElement ? 'change' : 'input', { bubbles: true }))
-    })
+  const page = await mount((stores) => <StoresProvider stores={stores}>{element}</StoresProvider>)
+  const { port, stores, say, find } = page
+  await act(async () => stores.controller.start())
   await say(...messages)
   const asked = () => port.sent.flatMap((c) => (c.type === 'play' ? [c] : []))
   const answer = (result: PlayResult) => say({ type: 'play-result', requestId: asked().at(-1)?.requestId ?? -1, result })
   const edits = () => stores.setup.getState().config.tool_edits
   const lineOf = (id: string) => find(`edit-tool-${id}`)?.parentElement?.textContent ?? ''
-  return { port, stores, host, say, find, press, type, asked, answer, edits, lineOf }
+  return { ...page, asked, answer, edits, lineOf }
 }
 
 const tools = engineMessages().flatMap((m) => (m.type === 'environment' ? m.tools : []))
