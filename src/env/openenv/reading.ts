@@ -4,7 +4,7 @@ import type { DiscoveredEnvironment } from '../../core/discovered'
 import type { Observation } from '../../core/environment'
 import type { Entry } from './catalogue'
 import { observationScene, observationText, withoutPictures } from './observe'
-import type { ObservationFrame } from './protocol'
+import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
 import { rewardOf } from './rewards'
 
 export interface ReadingOptions {
@@ -16,6 +16,14 @@ export interface ReadingOptions {
   /** The text after reset; '' at the reset itself. */
   start: string
 }
+
+/** A refused call, as the model reads it: the episode goes on, nothing was rewarded. */
+export function toolError(text: string): Observation {
+  return { text, reward: null, done: false, metadata: {}, toolError: true }
+}
+
+/** The server's refusal of a call. */
+export const readRefusal = (frame: ErrorFrame): Observation => toolError(`Error: ${describeFieldErrors(frame)}`)
 
 /** The observation, and what the episode's next reading is to be given as `seen`. Throws what an entry's own reader throws. */
 export function readObservation(sent: ObservationFrame, { found, entry, seen: before, start }: ReadingOptions) {

@@ -6,8 +6,8 @@ import type { ToolCall } from '../../core/tools'
 import type { Entry } from './catalogue'
 import { isFields } from './fields'
 import { readJson } from './json'
-import { describeFieldErrors, parseServerFrame, type ErrorFrame, type ObservationFrame } from './protocol'
-import { readObservation } from './reading'
+import { parseServerFrame, type ObservationFrame } from './protocol'
+import { readObservation, readRefusal } from './reading'
 import type { Recording } from './recording'
 import { sumUp } from './rewards'
 
@@ -70,7 +70,7 @@ export function recordedEpisode({ frames }: Recording, entry: Entry): RecordedEp
     const reply = parseServerFrame(text)
     if (asked?.type === 'reset' && reply.kind === 'observation') first = read(reply)
     if (asked?.type === 'step' && first !== null && (reply.kind === 'observation' || reply.kind === 'error')) {
-      const observation = reply.kind === 'observation' ? read(reply) : refusal(reply)
+      const observation = reply.kind === 'observation' ? read(reply) : readRefusal(reply)
       turns.push({ call: callOf(entry, asked.data), observation, ms: ms - asked.ms })
     }
     asked = null
@@ -79,11 +79,3 @@ export function recordedEpisode({ frames }: Recording, entry: Entry): RecordedEp
   const rewards = turns.map(({ observation: { reward } }) => reward)
   return { first, turns, reward: sumUp(entry.reward, rewards), done: (turns.at(-1)?.observation ?? first).done }
 }
-
-const refusal = (frame: ErrorFrame): Observation => ({
-  text: `Error: ${describeFieldErrors(frame)}`,
-  reward: null,
-  done: false,
-  metadata: {},
-  toolError: true,
-})

@@ -7,8 +7,8 @@ import { uniform } from '../../core/random'
 import type { ToolCall } from '../../core/tools'
 import { entryOf, type Entry } from './catalogue'
 import { throwBackendFault, throwForeignFields } from './faults'
-import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
-import { readObservation } from './reading'
+import type { ErrorFrame, ObservationFrame } from './protocol'
+import { readObservation, readRefusal, toolError } from './reading'
 import { sumUp } from './rewards'
 import type { Reply, SessionSocket } from './socket'
 import { planCall } from './typed-tools'
@@ -20,11 +20,6 @@ export interface SessionOptions {
   stepMs: number
   /** Called once, when the socket has been closed. */
   onClosed: () => void
-}
-
-/** A refused call: the episode goes on, nothing was rewarded. */
-function toolError(text: string): Observation {
-  return { text, reward: null, done: false, metadata: {}, toolError: true }
 }
 
 /** Why an error frame ends the episode. */
@@ -100,7 +95,7 @@ export class OpenEnvSession implements EnvironmentSession {
     if (plan.kind === 'refused') return { ...toolError(plan.text), refused: true }
     const first = await this.act(plan.action)
     this.check(first)
-    if (first.kind === 'error') return toolError(`Error: ${describeFieldErrors(first)}`)
+    if (first.kind === 'error') return readRefusal(first)
     const played = [this.observe(first)]
     for (let tick = 0; plan.then !== null && tick < plan.then.times && !played.at(-1)?.done; tick++) {
       played.push(this.observe(await this.mustAct(plan.then.action)))
