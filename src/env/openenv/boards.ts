@@ -1,6 +1,6 @@
 /** Boards: lists of rows, or a flat list with its width and height, as lines of text and as cells that a panel can draw. */
 
-import { isFields, type Fields } from './fields'
+import type { Fields } from './fields'
 
 /** Larger ones are no boards that a model could read. */
 const LONGEST_SIDE = 40
@@ -45,10 +45,9 @@ export function takeBoards(fields: Fields): { boards: Board[]; rest: Fields } {
   const boards: Board[] = []
   const rest: Fields = {}
   for (const [name, value] of Object.entries(fields)) {
-    const inner = isFields(value) ? null : BOARD_NAME.test(name) ? boardRows(value) : null
-    const folded = inner ?? (BOARD_NAME.test(name) ? foldRows(value, fields['width'], fields['height']) : null)
-    if (folded === null) rest[name] = value
-    else boards.push({ name, cells: folded })
+    const cells = BOARD_NAME.test(name) ? (boardRows(value) ?? foldRows(value, fields['width'], fields['height'])) : null
+    if (cells === null) rest[name] = value
+    else boards.push({ name, cells })
   }
   return { boards, rest }
 }
