@@ -1,6 +1,7 @@
 /** Damages a server's frame in the ways that frames are damaged: bytes, cuts, types, depth, numbers, duplicate keys, other envelopes. */
 
 import type { RandomStream } from '../../../core/random'
+import { isFields, type Fields } from '../fields'
 
 const SCRAPS = ['"', '{', '}', ',', ':', 'null', 'NaN', '[', ']', '1e999', '"reward":', 'true', '\\', '\u0000', '-', '\ud800', ' ', '0']
 const VALUES: readonly unknown[] = [
@@ -10,13 +11,10 @@ const BARE = ['NaN', 'Infinity', '-Infinity', '1e999', '-1e999', '0x10', '1_0', 
 const TYPES = ['observation', 'state', 'mcp', 'error', 'close', 'progress', '', 'Observation', 5, null, ['observation']]
 const KEYS = ['reward', 'done', 'observation', 'metadata', 'type', 'data', 'text', '__proto__', 'constructor', 'code', 'message', 'errors', 'result', 'tools']
 
-type Tree = Record<string, unknown>
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Every object inside, itself included. */
-function objects(value: unknown, found: Tree[] = []): Tree[] {
+function objects(value: unknown, found: Fields[] = []): Fields[] {
   if (Array.isArray(value)) for (const item of value) objects(item, found)
-  if (isTree(value)) {
+  if (isFields(value)) {
     found.push(value)
     for (const item of Object.values(value)) objects(item, found)
   }
@@ -24,7 +22,7 @@ function objects(value: unknown, found: Tree[] = []): Tree[] {
 }
 
 /** Changes one place of the parsed frame. */
-function graft(frame: unknown, random: RandomStream, change: (object: Tree, key: string) => void): string {
+function graft(frame: unknown, random: RandomStream, change: (object: Fields, key: string) => void): string {
   const copy = structuredClone(frame)
   const object = random.pick(objects(copy))
   const keys = Object.keys(object)
@@ -76,7 +74,7 @@ const MUTATIONS: Record<string, (frame: unknown, random: RandomStream) => string
     const at = text.indexOf(key)
     return at < 0 ? text : `${text.slice(0, at)}${key}${value},${text.slice(at)}`
   },
-  retyped: (frame, random) => (isTree(frame) ? JSON.stringify({ ...frame, type: random.pick(TYPES) }) : ''),
+  retyped: (frame, random) => (isFields(frame) ? JSON.stringify({ ...frame, type: random.pick(TYPES) }) : ''),
   wrapped: (frame, random) => JSON.stringify(random.pick([[frame], { data: frame }, { type: 'observation', data: frame }, JSON.stringify(frame), null, 0])),
 }
 
