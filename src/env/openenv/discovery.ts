@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { DiscoveredEnvironment } from '../../core/discovered'
 import { PlaygroundError } from '../../core/errors'
 import type { JsonSchema, Tool } from '../../core/tools'
-import { findMcp, findTyped, type ActionFacts, type Choice, type Entry } from './catalogue'
+import { findMcp, findTyped, NO_FACTS, type ActionFacts, type Choice, type Entry } from './catalogue'
 import { isFields } from './fields'
 import type { ErrorFrame } from './protocol'
 import { plainSchema } from './schema'
@@ -61,8 +61,6 @@ function expected(error: ErrorFrame['errors'][number]): Choice[] {
   })
 }
 
-const NOTHING: ActionFacts = { required: [], choices: {}, types: {}, fields: null, title: '', game: '', stateFields: [], names: '' }
-
 /**
  * What the server's refusals of our probes tell. `missing`: nothing given; `wrong`: every required field given as a nonsense string
  * (and `action_type` where none is required).
@@ -84,7 +82,7 @@ export function factsFromRefusals(missing: ErrorFrame, wrong: ErrorFrame | null)
       else types[field] = 'string'
     } else types[field] = error.type.startsWith('int') ? 'integer' : error.type.replace(/_.*/, '')
   }
-  return { ...NOTHING, required, choices, types }
+  return { ...NO_FACTS, required, choices, types }
 }
 
 /** Fields that the second probe gives as nonsense. An action without required fields often has this one, which tells what it can do. */
@@ -104,7 +102,7 @@ export function factsFromSchema(action: unknown): ActionFacts | null {
   const game = fields['game_name']?.default
   const title = typeof action['title'] === 'string' ? action['title'] : ''
   return {
-    ...NOTHING,
+    ...NO_FACTS,
     required: [...(plain.required ?? [])].sort(),
     choices,
     types,
