@@ -1,6 +1,6 @@
 /** What an entry of the catalogue says, and short ways to write one. */
 
-import type { ActionValue, CallMapping, Evidence, Quirk, RewardRule } from '../../../core/discovered'
+import type { ActionValue, CallMapping, DiscoveredEnvironment, Quirk } from '../../../core/discovered'
 import type { JsonSchema, Tool } from '../../../core/tools'
 import type { ObservationFrame } from '../protocol'
 
@@ -36,12 +36,15 @@ export interface EntryTool {
   then?: Extract<CallMapping, { kind: 'action' }>['then']
 }
 
-export interface Entry {
+/** What a server of the entry's kind is found to be, as far as the entry alone can say. */
+type Known = Pick<
+  DiscoveredEnvironment,
+  'title' | 'evidence' | 'family' | 'prompts' | 'observation' | 'reward' | 'resetData' | 'stepSeconds' | 'quirks' | 'needs' | 'notes' | 'recording'
+>
+
+export interface Entry extends Known {
   /** Key, unique. */
   id: string
-  title: string
-  evidence: Evidence
-  family: 'mcp' | 'typed'
   /** MCP: names of which the server must offer every one. */
   offers?: readonly string[]
   /** Typed: the required fields, sorted and joined by commas; null where `suits` alone decides. */
@@ -52,24 +55,12 @@ export interface Entry {
   more?: boolean
   /** Typed: one for each thing that a policy can do. MCP: none, the server's own are taken. */
   tools: readonly EntryTool[]
-  prompts: { system: string; user: string }
-  /** How observations become text, one sentence. */
-  observation: string
   /** Better text than the observation's fields; null = use them. Pictures have become placeholders already. */
   text?: (frame: ObservationFrame) => string | null
   /** What a panel draws; null = the observation's fields. `start` is the text after reset. */
   scene?: (frame: ObservationFrame, text: string, start: string) => unknown
-  reward: RewardRule
-  resetData: Readonly<Record<string, unknown>>
-  /** How long a step may take, where it is more than the usual minute. */
-  stepSeconds?: number
-  quirks: readonly Quirk[]
-  needs: readonly string[]
-  notes: readonly string[]
   /** Sessions by default; null = set by the server's owner. */
   sessions: number | null
-  /** Path under the site's root. */
-  recording: string | null
   /** Public hosts named in the official examples; none of them was contacted. */
   hosts: readonly string[]
   /** Why this page cannot play it, one sentence. */
