@@ -58,3 +58,12 @@ function instead(paths: readonly string[]): [what: string, advice: string] {
   }
   return [`holds no weights: neither ${WEIGHTS} nor ${INDEX} is among its ${paths.length} files`, ORIGINAL]
 }
+
+/** A small file of a model; `what` names it, "config.json of owner/name". Throws PlaygroundError('model'). */
+export function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch (cause) {
+    throw new PlaygroundError('model', `${what} is not JSON.`, 'Choose another model or revision.', { cause })
+  }
+}

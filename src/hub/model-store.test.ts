@@ -256,7 +256,9 @@ describe('ModelStore', () => {
       await lease.release()
     }
     expect((await models.find('me/model', 'main'))?.sha).toBe('2'.repeat(40))
-    expect(await models.find('me/model', '1'.repeat(40))).toEqual({ sha: '1'.repeat(40), files: [{ path: 'w.bin', size: 5000, sha256: null }] })
+    expect(await models.find('me/model', '1'.repeat(40))).toEqual({
+      repo: 'me/model', revision: '1'.repeat(40), sha: '1'.repeat(40), private: false, gated: false, files: [{ path: 'w.bin', size: 5000, sha256: null }],
+    })
     expect(await models.find('me/other', 'main')).toBeNull()
   })
 

@@ -4,11 +4,11 @@
  */
 
 import { describeError, PlaygroundError } from '../core/errors'
+import type { HubRepo } from './client'
 import { troubleOf, type FileStorage, type StorageTrouble } from './file-storage'
 import { isComplete, readModelFolder, type ModelFolder } from './manifest'
 import { OpenedModel, type ModelId } from './opened-model'
 import { opfsStorage } from './opfs-storage'
-import type { FileSpec } from './stored-file'
 
 /** A model in this browser's storage. */
 export interface StoredModel {
@@ -78,15 +78,18 @@ export class ModelStore {
     return { model, release }
   }
 
-  /** The commit and files of a model that can be loaded without a network; `revision` is a commit or a name such as 'main'. */
-  async find(repo: string, revision: string): Promise<{ sha: string; files: FileSpec[] } | null> {
+  /** A model that can be loaded without a network, as the Hub would describe it; `revision` is a commit or a name such as 'main'. */
+  async find(repo: string, revision: string): Promise<HubRepo | null> {
     const found = (await this.manifests()).flatMap(({ manifest, entries }) => {
       if (!manifest || manifest.repo !== repo) return []
       const named = manifest.sha === revision ? Infinity : Object.hasOwn(manifest.names, revision) ? manifest.names[revision] : undefined
       return named !== undefined && isComplete(manifest, entries) ? [{ manifest, named }] : []
     })
     const newest = found.sort((a, b) => b.named - a.named)[0]?.manifest
-    return newest ? { sha: newest.sha, files: newest.files.map(({ path, size, sha256 }) => ({ path, size, sha256 })) } : null
+    if (!newest) return null
+    const files = newest.files.map(({ path, size, sha256 }) => ({ path, size, sha256 }))
+    // Whoever may read it was asked when it was downloaded.
+    return { repo, revision, sha: newest.sha, private: false, gated: false, files }
   }
 
   /** All models here, the last used first. [] where there is no storage. */

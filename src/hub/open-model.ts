@@ -1,12 +1,11 @@
 /** Opens a model of the Hub for the worker: its small files at once, its weights to be streamed, both from the store as far as they are there. */
 
-import { PlaygroundError } from '../core/errors'
 import type { LoadProgress } from '../core/events'
 import type { WeightSource } from '../core/weights'
 import { readAll, type ByteSource } from './bytes'
 import { CachedBytes } from './cached-bytes'
 import type { HubClient, HubRepo, OpenOptions } from './client'
-import { chooseFiles, type SmallFile } from './model-files'
+import { chooseFiles, parseJson, type SmallFile } from './model-files'
 import type { ModelStore } from './model-store'
 import type { OpenedModel } from './opened-model'
 import { readSafetensorsIndex } from './safetensors-index'
@@ -61,9 +60,7 @@ const PROGRESS_MS = 100
 export async function openHubModel(options: OpenHubModelOptions): Promise<HubModel> {
   const { client, repo: id, revision, store, signal } = options
   const stored = await store.find(id, revision)
-  const repo: HubRepo = stored
-    ? { repo: id, revision, sha: stored.sha, private: false, gated: false, files: stored.files }
-    : await client.repo(id, revision, { signal })
+  const repo = stored ?? (await client.repo(id, revision, { signal }))
   const chosen = chooseFiles(id, repo.files.map(({ path }) => path))
   const lease = await store.lease({ repo: id, sha: repo.sha }, options.onNotice ?? (() => {}))
   try {
@@ -75,7 +72,7 @@ export async function openHubModel(options: OpenHubModelOptions): Promise<HubMod
     for (const path of chosen.small) texts.set(path, await loading.text(path))
     const { weights } = chosen
     const source = new SafetensorsSource({
-      config: async () => parseConfig(id, texts.get('config.json') as string),
+      config: async () => parseJson(texts.get('config.json') as string, `config.json of ${id}`),
       name: id,
       files: async () => {
         if (weights.kind === 'single') return [await loading.weights(weights.path)]
@@ -110,14 +107,6 @@ export async function openHubModel(options: OpenHubModelOptions): Promise<HubMod
 function damagedAdvice(stored: boolean): string {
   const again = stored ? 'Delete the model under “Stored in this browser” and load it again' : 'Load the model again'
   return `${again}; if this comes back, the file on the Hub itself is damaged: choose another revision.`
-}
-
-function parseConfig(repo: string, text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch (cause) {
-    throw new PlaygroundError('model', `config.json of ${repo} is not JSON.`, 'Choose another model or revision.', { cause })
-  }
 }
 
 /** The files of one model on their way, counted. */

@@ -4,7 +4,9 @@ import type { RunConfig } from '../core/config'
 import { describeError, PlaygroundError } from '../core/errors'
 import { isHubModel } from '../env/models'
 import { readAll } from '../hub/bytes'
-import { chooseFiles } from '../hub/model-files'
+import { CachedBytes } from '../hub/cached-bytes'
+import type { HubRepo } from '../hub/client'
+import { chooseFiles, parseJson } from '../hub/model-files'
 import { type ModelConfig, parseModelConfig } from '../model/config'
 import { countParameters } from '../model/parameters'
 import { chooseBackend, probeDevice } from '../runtime/capabilities'
@@ -111,13 +113,11 @@ export class ModelDesk {
   private async find(model: string, revision: string): Promise<Found> {
     const store = await this.hub.store()
     const offline = await store.find(model, revision)
-    const repo = offline
-      ? { repo: model, revision, sha: offline.sha, private: false, gated: false as const, files: offline.files.map((file) => ({ ...file })) }
-      : await this.hub.client.repo(model, revision)
+    const repo = offline ?? (await this.hub.client.repo(model, revision))
     const chosen = chooseFiles(model, repo.files.map(({ path }) => path))
     const held = (await store.list()).find((entry) => entry.model === model && entry.revision === repo.sha)
-    const text = offline ? await this.storedConfig(model, repo.sha) : new TextDecoder().decode(await this.hub.client.bytesOf(repo, 'config.json'))
-    const config = parseModelConfig(json(model, text))
+    const text = offline ? await this.storedConfig(offline) : new TextDecoder().decode(await this.hub.client.bytesOf(repo, 'config.json'))
+    const config = parseModelConfig(parseJson(text, `config.json of ${model}`))
     const size = (path: string): number => repo.files.find((file) => file.path === path)?.size ?? 0
     const shards = repo.files.filter(({ path }) => path.endsWith('.safetensors')).reduce((sum, { size: bytes }) => sum + bytes, 0)
     const files = chosen.weights.kind === 'single' ? size(chosen.weights.path) : shards
@@ -129,16 +129,12 @@ export class ModelDesk {
   }
 
   /** config.json of a model that is stored as a whole. */
-  private async storedConfig(model: string, sha: string): Promise<string> {
-    const store = await this.hub.store()
-    const lease = await store.lease({ repo: model, sha }, () => undefined)
+  private async storedConfig(repo: HubRepo): Promise<string> {
+    const lease = await (await this.hub.store()).lease(repo, () => undefined)
     try {
-      const found = await store.find(model, sha)
-      const entry = found?.files.find(({ path }) => path === 'config.json')
-      if (!entry) throw new PlaygroundError('model', `The stored copy of ${model} has lost its config.json.`, 'Delete it and download the model again.')
-      const { CachedBytes } = await import('../hub/cached-bytes')
-      const remote = () => this.hub.client.open({ repo: model, revision: sha, sha, private: false, gated: false, files: found?.files ?? [] }, 'config.json')
-      return new TextDecoder().decode(await readAll(new CachedBytes(await lease.model.file(entry), remote)))
+      const entry = repo.files.find(({ path }) => path === 'config.json')
+      if (!entry) throw new PlaygroundError('model', `The stored copy of ${repo.repo} has lost its config.json.`, 'Delete it and download the model again.')
+      return new TextDecoder().decode(await readAll(new CachedBytes(await lease.model.file(entry), () => this.hub.client.open(repo, 'config.json'))))
     } finally {
       await lease.release()
     }
@@ -161,13 +157,5 @@ export class ModelDesk {
       this.complain(error)
     }
     await this.list()
-  }
-}
-
-function json(model: string, text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch (cause) {
-    throw new PlaygroundError('model', `config.json of ${model} is not JSON.`, 'Choose another model or revision.', { cause })
   }
 }

@@ -6,6 +6,7 @@ import type { LoadProgress } from '../core/events'
 import type { WeightSource } from '../core/weights'
 import { isHubModel } from '../env/models'
 import { FolderSource } from '../hub/folder-source'
+import { parseJson } from '../hub/model-files'
 import { openHubModel } from '../hub/open-model'
 import { ChatFormat } from '../rollout/chat'
 import type { ChatTokenizer } from '../rollout/tokens'
@@ -40,10 +41,10 @@ async function loadHubModel(repo: string, revision: string, hub: HubAccess, { on
   const opened = await openHubModel({ client: hub.client, repo, revision, store: await hub.store(), signal, onProgress, onNotice: (sentence) => onNotice(sentence), onRetry })
   try {
     const { PreTrainedTokenizer } = await import('@huggingface/transformers')
-    const config = parse(opened.files.tokenizer_config, `tokenizer_config.json of ${repo}`)
+    const config = parseJson(opened.files.tokenizer_config, `tokenizer_config.json of ${repo}`) as Record<string, unknown>
     // The template of newer repositories stands in a file of its own, which wins as in transformers.
     if (opened.files.chat_template !== null) config.chat_template = opened.files.chat_template
-    const tokenizer = new PreTrainedTokenizer(parse(opened.files.tokenizer, `tokenizer.json of ${repo}`), config)
+    const tokenizer = new PreTrainedTokenizer(parseJson(opened.files.tokenizer, `tokenizer.json of ${repo}`), config)
     return { source: opened.source, tokenizer: tokenizer as unknown as ChatTokenizer, sha: opened.sha, close: () => opened.close() }
   } catch (cause) {
     await opened.close()
@@ -54,14 +55,6 @@ async function loadHubModel(repo: string, revision: string, hub: HubAccess, { on
 
 /** Shorter waits for the network are not worth a notice, s. */
 const NOTED_WAIT = 5
-
-function parse(text: string, what: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text) as Record<string, unknown>
-  } catch (cause) {
-    throw new PlaygroundError('model', `${what} is not JSON.`, 'Choose another model or revision.', { cause })
-  }
-}
 
 /** The site's root: in a build the worker stands in assets/, in development somewhere under /src. */
 function siteRoot(): string {

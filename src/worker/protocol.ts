@@ -7,6 +7,7 @@ import type { EngineReport, LoadProgress } from '../core/events'
 import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import type { Tool, ToolCall } from '../core/tools'
+import type { StoredModel } from '../hub/model-store'
 
 /** Page → worker. */
 export type Command =
@@ -137,16 +138,6 @@ export interface Inspection {
   verdict: Verdict
 }
 
-/** A model in this browser's storage. */
-export interface StoredModel {
-  key: string
-  model: string
-  revision: string
-  bytes: number
-  /** All files are here. */
-  complete: boolean
-}
-
 /** Success rates of an evaluation, 0..1; heldOut is null where the environment has no splits. */
 export interface EvaluationResult {
   train: number
@@ -188,7 +179,7 @@ export type Message =
   | { type: 'evaluation'; requestId: number; result: EvaluationResult }
   | { type: 'evaluation-failed'; requestId: number; error: string }
 
-export type { LoadProgress, RunState, StepRecord, TrainEvent }
+export type { LoadProgress, RunState, StepRecord, StoredModel, TrainEvent }
 
 // Plain data that both sides share.
 export { PRESETS, presetById, presetConfig, TINY_BASE, TINY_GRPO, TINY_MODEL, type Preset } from '../env/presets'
