@@ -5,22 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import WebSocket from 'ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Environment, EnvironmentSession } from '../../src/core/environment'
-import { describeError, isLasting, PlaygroundError } from '../../src/core/errors'
+import { describeError, isLasting } from '../../src/core/errors'
 import type { ToolCall } from '../../src/core/tools'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../../src/env/openenv/client'
 import { parseServerFrame, type ErrorFrame } from '../../src/env/openenv/protocol'
 import { startServer, startServers, type RunningServer } from '../openenv/server'
+import { failure } from './failure'
 
 const start = { seed: 1, episode_id: 'e-1', split: 'train' } as const
-
-async function failure(promise: Promise<unknown>): Promise<PlaygroundError> {
-  const error: unknown = await promise.then(
-    () => null,
-    (e: unknown) => e,
-  )
-  if (!(error instanceof PlaygroundError)) throw new Error(`expected a PlaygroundError, got ${String(error)}`)
-  return error
-}
 
 async function connect(server: RunningServer, options: Partial<OpenEnvOptions> = {}): Promise<Environment> {
   const environment = new OpenEnvEnvironment(server.url, { WebSocket, ...options })

@@ -7,21 +7,13 @@ import { describeError, PlaygroundError } from '../../src/core/errors'
 import { builtinEnvironment } from '../../src/env/builtin'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../../src/env/openenv/client'
 import { startServer, type RunningServer } from '../openenv/server'
+import { failure } from './failure'
 
 const client = (server: { port: number }, options: Partial<OpenEnvOptions> = {}) =>
   new OpenEnvEnvironment(`localhost:${server.port}`, { WebSocket, ...options })
 
 const sixteen = Array.from({ length: 16 }, (_, i) => i)
 const resetTo = (seed: number) => ({ seed, episode_id: `e-${seed}`, split: 'train' }) as const
-
-async function failure(promise: Promise<unknown>): Promise<PlaygroundError> {
-  const error: unknown = await promise.then(
-    () => null,
-    (e: unknown) => e,
-  )
-  if (!(error instanceof PlaygroundError)) throw new Error(`expected a PlaygroundError, got ${String(error)}`)
-  return error
-}
 
 /** Catches (or with `away` misses) the ball and returns what was seen. */
 async function playCatch(session: EnvironmentSession, seed: number, away: boolean) {
