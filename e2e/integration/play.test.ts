@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OpenEnvEnvironment } from '../../src/env/openenv/client'
 import { withToolEdits } from '../../src/env/tool-edits'
 import { chat } from '../../src/train/testing/bandit'
-import { PlayDesk } from '../../src/worker/play'
-import type { Message, PlayAction, PlayResult, PlaySetup } from '../../src/worker/protocol'
+import type { PlayAction, PlaySetup } from '../../src/worker/protocol'
+import { askedDesk } from '../../src/worker/testing/play-desk'
 import { startServers, type RunningServer } from '../openenv/server'
 
 let echo: RunningServer
@@ -22,21 +22,10 @@ afterAll(async () => {
 const client = (server: RunningServer, more = {}) => new OpenEnvEnvironment(server.url, { WebSocket, ...more })
 
 function desk(server: RunningServer) {
-  const messages: Message[] = []
-  const waiting = new Map<number, (result: PlayResult) => void>()
-  const play = new PlayDesk(
-    { makeEnvironment: ({ tool_edits }, options) => withToolEdits(client(server, options), tool_edits), chat: () => chat },
-    (message) => {
-      messages.push(message)
-      if (message.type === 'play-result') waiting.get(message.requestId)?.(message.result)
-    },
-  )
-  let requests = 0
-  const act = (action: PlayAction) =>
-    new Promise<PlayResult>((resolve) => {
-      waiting.set(++requests, resolve)
-      play.handle({ type: 'play', requestId: requests, action })
-    })
+  const { play, act, messages } = askedDesk({
+    makeEnvironment: ({ tool_edits }, options) => withToolEdits(client(server, options), tool_edits),
+    chat: () => chat,
+  })
   const setup: PlaySetup = {
     environment: { kind: 'openenv', url: server.url },
     tool_edits: [],

@@ -8,8 +8,8 @@ import type { OpenEnvOptions } from '../env/openenv/client'
 import { withToolEdits } from '../env/tool-edits'
 import { deferred, FakeEnvironment, type FakeScript } from '../rollout/testing/fake-environment'
 import { chat } from '../train/testing/bandit'
-import { PlayDesk } from './play'
-import type { Message, PlayAction, PlayResult, PlaySetup } from './protocol'
+import type { PlayAction, PlaySetup } from './protocol'
+import { askedDesk } from './testing/play-desk'
 
 const SETUP: PlaySetup = {
   environment: { kind: 'builtin', name: 'lane' },
@@ -22,28 +22,14 @@ const say = (word: string): PlayAction => ({ do: 'call', call: { name: 'say', ar
 const begin = (seed = 7, setup = SETUP): PlayAction => ({ do: 'reset', setup, seed })
 
 function desk(environment: Environment, format: typeof chat | null = chat) {
-  const messages: Message[] = []
   const made: OpenEnvOptions[] = []
-  const waiting = new Map<number, (result: PlayResult) => void>()
-  const play = new PlayDesk(
-    {
-      makeEnvironment: (setup, options) => {
-        made.push(options)
-        return withToolEdits(environment, setup.tool_edits)
-      },
-      chat: () => format,
+  const { play, act, messages } = askedDesk({
+    makeEnvironment: (setup, options) => {
+      made.push(options)
+      return withToolEdits(environment, setup.tool_edits)
     },
-    (message) => {
-      messages.push(message)
-      if (message.type === 'play-result') waiting.get(message.requestId)?.(message.result)
-    },
-  )
-  let requests = 0
-  const act = (action: PlayAction) =>
-    new Promise<PlayResult>((resolve) => {
-      waiting.set(++requests, resolve)
-      play.handle({ type: 'play', requestId: requests, action })
-    })
+    chat: () => format,
+  })
   const events = () => messages.flatMap((m): TrainEvent[] => (m.type === 'play-event' ? [m.event] : []))
   const finished = () => events().flatMap((e) => (e.type === 'episode-finished' ? [e.episode] : []))
   return { play, act, events, finished, messages, made }
