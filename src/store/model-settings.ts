@@ -55,6 +55,11 @@ export function needsLoad({ config, applied }: { config: RunConfig; applied: Run
   return isFromHub(config) && (applied === null || weightsKey(applied) !== weightsKey(config))
 }
 
+/** A model's name without its owner or folder. */
+export function shortName(model: string): string {
+  return model.split('/').at(-1) ?? model
+}
+
 /** 'owner/name@revision'; 'main' is left out. */
 export function writeReference(repo: string, revision: string): string {
   return revision === 'main' ? repo : `${repo}@${revision}`

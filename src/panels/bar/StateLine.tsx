@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { LoadProgress } from '../../core/events'
 import { isFresh } from '../../store/controller'
 import { useModels, useRun, useSetup } from '../../store/hooks'
-import { needsLoad } from '../../store/model-settings'
+import { needsLoad, shortName } from '../../store/model-settings'
 import { isDistrusted } from '../../store/model-store'
 import type { SetupView } from '../../store/setup-store'
 import { latestStep } from '../../store/view'
@@ -43,7 +43,7 @@ function waitingFor(setup: SetupView, idle: boolean): string | null {
   if (awaitsConsent && config.environment.kind === 'openenv') return S.task.consentShort
   if (!needsLoad(setup)) return null
   if (applied === null) return S.model.consentShort
-  return idle ? S.model.chosen(config.model.split('/').at(-1) ?? config.model) : null
+  return idle ? S.model.chosen(shortName(config.model)) : null
 }
 
 /** All files together where they are counted, else the one that comes. */

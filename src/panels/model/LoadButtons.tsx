@@ -2,7 +2,7 @@
 
 import { useModels, useRun, useSetup, useStores } from '../../store/hooks'
 import { isFresh } from '../../store/controller'
-import { isFromHub, needsLoad } from '../../store/model-settings'
+import { isFromHub, needsLoad, shortName } from '../../store/model-settings'
 import { inspectionOf } from '../../store/model-store'
 import { isBroken } from '../../store/view'
 import { takeLostFocus } from '../../ui/focus'
@@ -40,7 +40,7 @@ export function LoadButtons() {
         disabled={awaitsConsent}
         onClick={load}
       >
-        {labelOf(inspection, config.model.split('/').at(-1) ?? config.model)}
+        {labelOf(inspection, shortName(config.model))}
       </button>
       {storedBytes > 0 && <p className="note">{downloadBytes > 0 ? S.model.load.partly(bytes(storedBytes)) : S.model.load.stored}</p>}
       {downloadBytes > free && <p className="note">{S.model.load.noRoom(bytes(Math.max(0, free)))}</p>}

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from 'react'
 import { useModels, useRun, useSetup, useStores } from '../../store/hooks'
-import { isFromHub } from '../../store/model-settings'
+import { isFromHub, shortName } from '../../store/model-settings'
 import { takeLostFocus } from '../../ui/focus'
 import { bytes } from '../../ui/format'
 import { describeLoading, describePace } from '../../ui/sentence'
@@ -70,7 +70,7 @@ function Bar({ name, done, total }: { name: string; done: number; total: number 
 
 function Cancel() {
   const { controller } = useStores()
-  const back = useModels((s) => s.lastLoaded?.model.split('/').at(-1) ?? null)
+  const back = useModels(({ lastLoaded }) => lastLoaded && shortName(lastLoaded.model))
   return (
     <button
       type="button"

@@ -2,7 +2,7 @@
 
 import { CURATED_MODELS, isHubModel } from '../../env/models'
 import { useModels, useRun, useSetup } from '../../store/hooks'
-import { needsLoad, weightsKey, writeReference } from '../../store/model-settings'
+import { needsLoad, shortName, weightsKey, writeReference } from '../../store/model-settings'
 import { inspectionOf } from '../../store/model-store'
 import type { SetupView } from '../../store/setup-store'
 import { isBroken } from '../../store/view'
@@ -43,7 +43,7 @@ export function ModelFacts({ heading = false }: { heading?: boolean }) {
     <div className="model-facts" data-testid="model-facts">
       {heading && <h3>{S.model.title}</h3>}
       <p className="note">
-        <code>{onHub ? writeReference(model, model_revision) : model.split('/').at(-1)}</code>
+        <code>{onHub ? writeReference(model, model_revision) : shortName(model)}</code>
         {facts.map((fact) => `\u00a0· ${fact}`)}
         {'\u00a0· '}
         <a href={card} target="_blank" rel="noreferrer">
@@ -51,7 +51,7 @@ export function ModelFacts({ heading = false }: { heading?: boolean }) {
         </a>
       </p>
       {!onHub && <p className="note">{S.model.shippedSentence}</p>}
-      {waits && <p className="note changed">{S.model.waiting(lastLoaded?.split('/').at(-1) ?? null)}</p>}
+      {waits && <p className="note changed">{S.model.waiting(lastLoaded === null ? null : shortName(lastLoaded))}</p>}
     </div>
   )
 }
