@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from 'react'
 import type { ChatAnswer, ChatEntry } from '../../store/chat-store'
 import { useChat } from '../../store/hooks'
 import { S } from '../../ui/strings'
+import { HeatLegend } from '../trajectory/Legend'
 import { type Part, partsOf, spoken } from './parts'
 
 /** Pixels from the end within which the transcript follows what is written. */
@@ -32,24 +33,11 @@ export function Transcript({ all }: { all: boolean }) {
               <Entry key={entry.id} entry={entry} all={all} divided={entry.begins && i > 0} />
             ))}
           </div>
-          <Legend all={all} />
+          <HeatLegend scale={null} authors={all ? ['model', 'environment', 'template'] : ['model', 'environment']} />
         </>
       )}
       <Announcement />
     </>
-  )
-}
-
-function Legend({ all }: { all: boolean }) {
-  const authors = all ? (['model', 'environment', 'template'] as const) : (['model', 'environment'] as const)
-  return (
-    <p className="heat-legend">
-      {authors.map((author) => (
-        <span key={author}>
-          <span className={`swatch run-${author}`} /> {S.authors[author]}
-        </span>
-      ))}
-    </p>
   )
 }
 

@@ -1,5 +1,6 @@
 /** Chooses what colours the tokens, and shows what the colours mean, always in view. */
 
+import type { Author } from '../../core/episode'
 import { useSelection, useStores } from '../../store/hooks'
 import { HEATS } from '../../store/selection-store'
 import { type Scale, scaleColor } from '../../ui/colors'
@@ -30,11 +31,17 @@ export function ColourBy() {
 
 const STOPS = 9
 
-/** `writer`: who wrote in the model's place, if not the model. */
-export function HeatLegend({ scale, writer }: { scale: Scale | null; writer?: string | undefined }) {
+interface HeatLegendProps {
+  scale: Scale | null
+  authors?: readonly Author[]
+  /** Who wrote in the model's place, if not the model. */
+  writer?: string | undefined
+}
+
+export function HeatLegend({ scale, authors = ['model', 'environment', 'template'], writer }: HeatLegendProps) {
   return (
     <p className="heat-legend">
-      {(['model', 'environment', 'template'] as const).map((author) => (
+      {authors.map((author) => (
         <span key={author}>
           <span className={`swatch run-${author}`} /> {author === 'model' && writer ? writer : S.authors[author]}
         </span>

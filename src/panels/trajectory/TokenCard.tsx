@@ -24,7 +24,7 @@ export function TokenCard({ token, position, episode, writer }: TokenCardProps) 
       </aside>
     )
   }
-  const facts = factsOf(token, position, episode.length, episode.advantage, log)
+  const facts = factsOf(token, position, episode.length, episode.advantage, log, writer)
   return (
     <aside className="token-card" data-testid="token-card">
       <p className="token-title">
@@ -34,7 +34,7 @@ export function TokenCard({ token, position, episode, writer }: TokenCardProps) 
         {facts.rows.map((row) => (
           <div key={row.label}>
             <dt>{row.label}</dt>
-            <dd>{writer && row.label === S.token.author && token.author === 'model' ? writer : row.value}</dd>
+            <dd>{row.value}</dd>
           </div>
         ))}
       </dl>

@@ -21,11 +21,14 @@ export function visibleText(text: string): string {
 
 const nats = (value: number | null) => (value === null ? NONE : `${number(value)} nats`)
 
-/** `position` from 0, `total` tokens in the episode. The advantage counts only where the mask is 1. */
-export function factsOf(token: LoggedToken, position: number, total: number, advantage: number | null, log: TokenLog): TokenFacts {
+/**
+ * `position` from 0, `total` tokens in the episode. The advantage counts only where the mask is 1. `writer`: who wrote in the
+ * model's place, if not the model.
+ */
+export function factsOf(token: LoggedToken, position: number, total: number, advantage: number | null, log: TokenLog, writer?: string): TokenFacts {
   const rows: TokenFacts['rows'] = [
     { label: S.token.id, value: String(token.id) },
-    { label: S.token.author, value: S.authors[token.author] },
+    { label: S.token.author, value: token.author === 'model' && writer ? writer : S.authors[token.author] },
     { label: S.token.mask, value: token.mask === 1 ? `1, ${S.trajectory.trained}` : `0, ${S.trajectory.masked}` },
   ]
   if (token.author === 'model') {
