@@ -1,56 +1,28 @@
 // @vitest-environment happy-dom
 import { act } from 'react'
-import { createRoot } from 'react-dom/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { writeSafetensors } from '../../hub/safetensors'
-import { createStores } from '../../store/create'
 import { downloading, FAILED_TEST, inspected, loaded, PLAN, refused, STORED } from '../../store/testing/models'
-import { engineMessages, scriptedPort } from '../../store/testing/script'
+import { engineMessages } from '../../store/testing/script'
 import type { Command, Message } from '../../worker/protocol'
 import { App } from '../app/App'
+import { mount } from '../testing/mount'
 
 vi.mock('../curves/Chart', () => ({ default: () => null }))
 
-Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
-
 const QWEN = 'Qwen/Qwen3-0.6B'
 
-let unmount = () => {}
-afterEach(() => {
-  act(() => unmount())
-  vi.unstubAllGlobals()
-})
+afterEach(() => vi.unstubAllGlobals())
 
 /** The page over a scripted worker, its shipped model ready unless a link says otherwise. */
 async function open(hash = '', messages: Message[] = engineMessages()) {
-  const port = scriptedPort()
-  const stores = createStores(port, hash, { now: () => 0, schedule: (callback) => callback() })
-  const host = document.body.appendChild(document.createElement('div'))
-  const root = createRoot(host)
-  unmount = () => {
-    root.unmount()
-    host.remove()
-  }
-  const say = (...more: Message[]) => act(async () => port.say(...more))
-  await act(async () => {
-    root.render(<App stores={stores} />)
-    stores.controller.start()
-  })
-  await say(...messages)
-  const find = (id: string) => host.querySelector<HTMLElement>(`[data-testid="${id}"]`)
+  const page = await mount((stores) => <App stores={stores} />, hash)
+  await act(async () => page.stores.controller.start())
+  await page.say(...messages)
+  const { port, find } = page
   const text = (id: string) => find(id)?.textContent ?? ''
-  const press = (id: string) => act(async () => find(id)?.click())
-  const type = (id: string, value: string) => act(async () => change(find(id), value))
   const sent = (name: Command['type']) => port.sent.filter((c) => c.type === name)
-  return { port, stores, host, say, find, text, press, type, sent }
-}
-
-/** As a person's hand: React hears only of values that its own setter did not see. */
-function change(element: HTMLElement | null, value: string) {
-  if (!element) throw new Error('There is nothing to type into.')
-  const setter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element) as object, 'value')?.set
-  setter?.call(element, value)
-  element.dispatchEvent(new Event(element.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }))
+  return { ...page, text, sent }
 }
 
 const disabled = (element: HTMLElement | null) => (element as HTMLButtonElement | null)?.disabled
@@ -85,7 +57,7 @@ describe('picking a model', () => {
     await page.type('model-reference', 'https://huggingface.co/me/my-model/tree/v2')
     await page.press('model-reference-use')
     expect(page.stores.setup.getState().config).toMatchObject({ model: 'me/my-model', model_revision: 'v2' })
-    expect((page.find('model-reference') as HTMLInputElement).value).toBe('me/my-model@v2')
+    expect((page.find<HTMLInputElement>('model-reference') as HTMLInputElement).value).toBe('me/my-model@v2')
     expect(page.sent('inspect')).toHaveLength(1)
   })
 
@@ -289,7 +261,7 @@ describe('a starting LoRA', () => {
   async function choose(chosen: File[]) {
     const page = await open()
     await page.type('adapter-kind', 'file')
-    const input = page.find('adapter-files') as HTMLInputElement
+    const input = page.find<HTMLInputElement>('adapter-files') as HTMLInputElement
     Object.defineProperty(input, 'files', { value: chosen })
     await act(async () => {
       input.dispatchEvent(new Event('change', { bubbles: true }))
