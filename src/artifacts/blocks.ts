@@ -1,6 +1,5 @@
 /** The artifacts made of decoder layers: block_forward, block_backward, and decode / prefill over the KV cache. */
 
-import type { LoraTarget } from '../core/config'
 import { product } from '../graph/dims'
 import { gradients } from '../graph/gradients'
 import { Graph, type Value } from '../graph/graph'
@@ -52,15 +51,10 @@ export function blockBackward(spec: ArtifactSpec, batch: number): Graph {
   const { g, x, y, weights } = buildBlock(`block_backward_${batch}`, spec, batch)
   const dy = g.input('dy', 'float32', y.shape)
   const trained = trainedBlockTensors(spec)
-  const [dx, ...parts] = gradients([{ output: y, seed: dy }], [x, ...trained.map((t) => trainedValue(weights, t.name))])
+  const [dx, ...parts] = gradients([{ output: y, seed: dy }], [x, ...trained.map((t) => weights.tensor(t.name) as Value)])
   g.output('dx', dx as Value)
   trained.forEach((tensor, i) => g.output(`d.${tensor.name}`, parts[i] as Value))
   return g
-}
-
-/** A trained tensor: a LoRA's, or in full-parameter training any, whose matrices are float32 values. */
-function trainedValue(weights: BlockWeights, name: string): Value {
-  return weights.tensor(name) ?? (weights.matrix(name.split('.')[1] as LoraTarget) as Value)
 }
 
 /** Trained tensors of a layer, in the order in which they lie in the flat parameter vector. */

@@ -3,7 +3,7 @@
 import { loraScale, type LoraConfig, type LoraTarget, type Precision } from '../core/config'
 import { type Dim, product } from '../graph/dims'
 import type { Graph, Value } from '../graph/graph'
-import { add, gemm, groupQueryAttention, matmul, mul, reshape, rmsNorm, rotary, scale, silu, softmax, transpose } from '../graph/ops'
+import { add, gemm, groupQueryAttention, matmul, mul, type QuantizedMatrix, reshape, rmsNorm, rotary, scale, silu, softmax, transpose } from '../graph/ops'
 import type { ModelConfig } from './config'
 import { type LinearWeight, matrixInput, multiply } from './linear-weight'
 import { modulePath } from '../core/linear-layers'
@@ -11,7 +11,7 @@ import { blockParameters, isMatrix, loraParameters, matrixName } from './paramet
 
 /** A layer's tensors by their names inside the block. */
 export interface BlockWeights {
-  /** A vector or a LoRA tensor; null where the model or the LoRA has none. */
+  /** Any float32 tensor; null where the model or the LoRA has none, and for a matrix of codes. */
   tensor(name: string): Value | null
   /** The frozen matrix of a linear layer. */
   matrix(target: LoraTarget): LinearWeight
@@ -25,11 +25,13 @@ export function declareBlock(
   bake?: (name: string, dims: number[]) => Value,
 ): BlockWeights {
   const values = new Map<string, Value>()
-  const matrices = new Map<string, LinearWeight>()
+  const matrices = new Map<string, QuantizedMatrix>()
   for (const { name, dims } of blockParameters(config)) {
-    if (bake) values.set(name, bake(name, dims))
-    else if (isMatrix(name)) matrices.set(name, matrixInput(g, prefix + name, dims as [number, number], precision))
-    else values.set(name, g.input(prefix + name, 'float32', dims))
+    const declare = (): LinearWeight =>
+      isMatrix(name) ? matrixInput(g, prefix + name, dims as [number, number], precision) : g.input(prefix + name, 'float32', dims)
+    const weight = bake ? bake(name, dims) : declare()
+    if ('bits' in weight) matrices.set(name, weight)
+    else values.set(name, weight)
   }
   if (lora) for (const { name, dims } of loraParameters(config, lora)) values.set(name, g.input(prefix + name, 'float32', dims))
   return {

@@ -67,6 +67,8 @@ export class Parameters {
   readonly sum: Cell
   readonly part: DeviceTensor
   private readonly tensors: DeviceTensor[]
+  /** Places in the layout of each layer's tensors: every decoded token asks for all layers. */
+  private readonly byLayer: number[][] = []
   private noAdapter: readonly DeviceTensor[] | null = null
 
   constructor(
@@ -77,6 +79,9 @@ export class Parameters {
     initial: Float32Array,
   ) {
     this.layout = layoutOf(spec)
+    this.layout.forEach(({ layer }, i) => {
+      if (layer >= 0) (this.byLayer[layer] ??= []).push(i)
+    })
     this.total = this.layout.reduce((n, entry) => n + entry.size, 0)
     this.padded = Math.ceil(this.total / CHUNK) * CHUNK
     const zeros = (): Cell => ({ value: device.zeros([this.padded]) })
@@ -99,7 +104,7 @@ export class Parameters {
   /** Trained tensors of one layer by their graph names; empty in full-parameter training, where the base holds them. */
   layerInputs(layer: number, tensors: readonly DeviceTensor[] = this.tensors): Record<string, DeviceTensor> {
     if (!this.lora) return {}
-    return Object.fromEntries(this.layout.flatMap((entry, i) => (entry.layer === layer ? [[entry.key, tensors[i] as DeviceTensor]] : [])))
+    return Object.fromEntries((this.byLayer[layer] ?? []).map((i) => [(this.layout[i] as Entry).key, tensors[i] as DeviceTensor]))
   }
 
   /** A frozen copy of the single tensors. The caller frees it. */
