@@ -5,6 +5,7 @@ import { shownTools, type ActionValue, type DiscoveredEnvironment, type Discover
 import { checkToolCall } from '../../core/tool-schema'
 import type { JsonSchema, Tool, ToolCall } from '../../core/tools'
 import type { ActionFacts, Choice, EntryTool } from './catalogue'
+import { argument, constant, tool } from './catalogue/entry'
 
 export type CallPlan =
   /** Not sent; `text` is the sentence for the model. */
@@ -95,15 +96,14 @@ export function deriveTools(facts: ActionFacts): EntryTool[] | null {
   const values = kind === undefined ? [] : [...new Set<Choice>(schemas[kind]?.enum ?? [])].filter((value) => value !== null)
   const others = Object.entries(schemas).filter(([name]) => name !== kind)
   const make = (name: string, description: string, given: typeof others, fixed: Record<string, ActionValue>): EntryTool => {
-    const required = given.map(([field]) => field).filter((field) => facts.required.includes(field))
-    const parameters: JsonSchema = { type: 'object', properties: Object.fromEntries(given), ...(required.length > 0 && { required }) }
-    const fields = Object.fromEntries(given.map(([field]): [string, ActionValue] => [field, { kind: 'argument', from: field }]))
-    return { tool: { type: 'function', function: { name, description, parameters } }, fields: { ...fixed, ...fields } }
+    const optional = given.map(([field]) => field).filter((field) => !facts.required.includes(field))
+    const fields = Object.fromEntries(given.map(([field]) => [field, argument(field)]))
+    return { tool: tool(name, description, Object.fromEntries(given), optional), fields: { ...fixed, ...fields } }
   }
   // A field like `direction` with nothing beside it is a parameter, not a family of tools.
   if (kind !== undefined && values.length > 1 && values.length <= MOST_TOOLS && (others.length > 0 || kind.startsWith('action_'))) {
     const names = toolNames(values.map(String), kind)
-    return values.map((value, i) => make(names[i] ?? kind, `The action ${String(value)}.`, others, { [kind]: { kind: 'constant', value } }))
+    return values.map((value, i) => make(names[i] ?? kind, `The action ${String(value)}.`, others, { [kind]: constant(value) }))
   }
   const [only, ...more] = facts.required
   const title = identifier(facts.title.replace(/Action$/, ''))
