@@ -46,7 +46,7 @@ const TEMPERATURE = 0.8
 const OPTIMIZER = { adam_beta1: 0.9, adam_beta2: 0.99, adam_epsilon: 1e-8, weight_decay: 0.1, max_grad_norm: 0.5, learning_rate: 1e-2 }
 
 /** Rows of whole blocks, and a vocabulary that is no multiple of anything. */
-export const BLOCKS_CONFIG = { ...CONFIG, hidden_size: 64, intermediate_size: 96, vocab_size: 333 }
+const BLOCKS_CONFIG = { ...CONFIG, hidden_size: 64, intermediate_size: 96, vocab_size: 333 }
 const configOf = (precision: Precision): typeof CONFIG => (precision === 'float32' ? CONFIG : BLOCKS_CONFIG)
 
 export function start({ backend, threads = 1, lora = LORA, precision = 'float32' }: RunRequest): Promise<EngineInstance> {
