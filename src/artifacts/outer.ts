@@ -4,7 +4,7 @@ import { PlaygroundError } from '../core/errors'
 import { gradients } from '../graph/gradients'
 import { Graph, type Value } from '../graph/graph'
 import { add, gather, mul } from '../graph/ops'
-import { headBackward, headForward, headSample, headSampleFiltered } from '../model/head'
+import { headBackward, headForward, headSample, headSampleFiltered, type HeadSlopes } from '../model/head'
 import { headBackwardEnd, headBackwardPart, headBackwardStart, headForwardPart } from '../model/head-parts'
 import { type LinearWeight, matrixInput, rowsOf } from '../model/linear-weight'
 import type { ArtifactSpec } from './spec'
@@ -89,7 +89,7 @@ export function headBackwardGraph(spec: ArtifactSpec): Graph {
 }
 
 /** What the forward pass gave and the derivatives of the loss, each [rows]. */
-function declareSlopes(g: Graph): Record<'lse' | 'entropy' | 'dLogprob' | 'dEntropy', Value> {
+function declareSlopes(g: Graph): HeadSlopes {
   const row = (name: string): Value => g.input(name, 'float32', ['rows'])
   return { lse: row('lse'), entropy: row('entropy'), dLogprob: row('d_logprob'), dEntropy: row('d_entropy') }
 }

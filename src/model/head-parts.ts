@@ -3,27 +3,17 @@
  * make at once. The host joins the parts of the forward pass; the parts of the backward pass add up on the device.
  */
 
-import type { Dim } from '../graph/dims'
 import { gradients } from '../graph/gradients'
 import type { Value } from '../graph/graph'
-import { add, argMax, exp, gatherElements, gemm, mul, reduceMax, reduceSum, reshape, rmsNorm, sub } from '../graph/ops'
+import { argMax, exp, gatherElements, gemm, mul, reduceMax, reduceSum, rmsNorm, sub } from '../graph/ops'
 import type { ModelConfig } from './config'
+import { column, flat, type HeadInputs, type HeadSlopes, weightedSlopes } from './head'
 import { type LinearWeight, rowsOf } from './linear-weight'
 
-export interface HeadPartInputs {
-  /** Hidden states before the final norm, [rows, hidden]. */
-  x: Value
-  norm: Value
-  /** Output table [vocab, hidden]. */
-  table: LinearWeight
+export interface HeadPartInputs extends HeadInputs {
   /** int32 [part]: the vocabulary ids of this part. */
   ids: Value
-  /** float32 scalar: 1 / temperature. */
-  inverseTemperature: Value
 }
-
-const flat = (x: Value): Value => reshape(x, [x.shape[0] as Dim])
-const column = (x: Value): Value => reshape(x, [x.shape[0] as Dim, 1])
 
 /** Temperature-scaled logits [rows, part] and the table's rows [part, hidden] that made them. */
 function partLogits({ x, norm, table, ids, inverseTemperature }: HeadPartInputs, config: ModelConfig): { logits: Value; rows: Value } {
@@ -79,13 +69,11 @@ export function headBackwardStart(table: LinearWeight, target: Value, dLogprob: 
 
 /** Adds a part's term: acc − (p · (a + b · (log p + H))) E, see headBackward in head.ts for the formula. */
 export function headBackwardPart(
-  inputs: HeadPartInputs & { lse: Value; entropy: Value; dLogprob: Value; dEntropy: Value; accumulated: Value },
+  inputs: HeadPartInputs & HeadSlopes & { accumulated: Value },
   config: ModelConfig,
 ): Value {
   const { logits, rows } = partLogits(inputs, config)
-  const logprobs = sub(logits, column(inputs.lse))
-  const spread = add(column(inputs.dLogprob), mul(column(inputs.dEntropy), add(logprobs, column(inputs.entropy))))
-  return gemm(mul(exp(logprobs), spread), rows, { alpha: -1, c: inputs.accumulated })
+  return gemm(weightedSlopes(logits, inputs).weighted, rows, { alpha: -1, c: inputs.accumulated })
 }
 
 /** d loss / d x [rows, hidden] from the accumulated sum, through the temperature and the final norm. */

@@ -12,7 +12,7 @@ import { type LinearWeight, multiply } from './linear-weight'
 /** How many of the likeliest tokens a sampled token carries. */
 export const TOP = 5
 
-interface HeadInputs {
+export interface HeadInputs {
   /** Hidden states of the last layer, before the final norm, [rows, hidden]. */
   x: Value
   norm: Value
@@ -38,8 +38,8 @@ function distribution({ x, norm, table, inverseTemperature }: HeadInputs, config
   return { hidden, logits, lse: add(log(reduceSum(exp(sub(logits, max)), [-1])), max) }
 }
 
-const flat = (x: Value): Value => reshape(x, [x.shape[0] as Dim])
-const column = (x: Value): Value => reshape(x, [x.shape[0] as Dim, 1])
+export const flat = (x: Value): Value => reshape(x, [x.shape[0] as Dim])
+export const column = (x: Value): Value => reshape(x, [x.shape[0] as Dim, 1])
 
 /** H = −Σ p log p in nats, [rows, 1]. */
 function entropyOf(probs: Value, logprobs: Value): Value {
@@ -75,13 +75,29 @@ export interface HeadGradients {
   dTable: Value | null
 }
 
+/** Scores of the forward pass and d loss / d log-prob (a) and d entropy (b), each [rows]. */
+export interface HeadSlopes {
+  lse: Value
+  entropy: Value
+  dLogprob: Value
+  dEntropy: Value
+}
+
+/** p · (a + b · (log p + H)) at each logit [rows, words], and a as a column. */
+export function weightedSlopes(logits: Value, slopes: HeadSlopes): { a: Value; weighted: Value } {
+  const logprobs = sub(logits, column(slopes.lse))
+  const a = column(slopes.dLogprob)
+  const spread = add(a, mul(column(slopes.dEntropy), add(logprobs, column(slopes.entropy))))
+  return { a, weighted: mul(exp(logprobs), spread) }
+}
+
 /**
  * From d loss / d log-prob (a) and d loss / d entropy (b) to d loss / d x. With p = softmax(z), z the scaled logits:
  * ∂logp_t/∂z = e_t − p and ∂H/∂z = −p·(log p + H), so d loss / dz = a·e_t − p·(a + b·(log p + H)); no one-hot is built
  * unless the table's own gradient is wanted.
  */
 export function headBackward(
-  inputs: Omit<HeadInputs, 'table'> & { table: Value; target: Value; lse: Value; entropy: Value; dLogprob: Value; dEntropy: Value },
+  inputs: Omit<HeadInputs, 'table'> & HeadSlopes & { table: Value; target: Value },
   config: ModelConfig,
   full: boolean,
 ): HeadGradients {
@@ -89,10 +105,7 @@ export function headBackward(
   const g = x.graph
   const hidden = rmsNorm(x, norm, config.rms_norm_eps)
   const logits = mul(gemm(hidden, table, { transB: true }), inverseTemperature)
-  const logprobs = sub(logits, column(inputs.lse))
-  const a = column(inputs.dLogprob)
-  const spread = add(a, mul(column(inputs.dEntropy), add(logprobs, column(inputs.entropy))))
-  const weighted = mul(exp(logprobs), spread)
+  const { a, weighted } = weightedSlopes(logits, inputs)
   const dHidden = mul(sub(mul(a, gather(table, target)), gemm(weighted, table)), inverseTemperature)
   const [dx, dNorm] = gradients([{ output: hidden, seed: dHidden }], full ? [x, norm] : [x])
   if (!dx) throw new Error('headBackward: no gradient reached x.')
