@@ -2,7 +2,7 @@
 
 import type { Precision } from '../core/config'
 import { PIECE_ELEMENTS, type WeightPiece, type WeightSource } from '../core/weights'
-import { BLOCK } from '../graph/ops/quantized'
+import { type Bits, BLOCK } from '../graph/ops/quantized'
 import { type ModelConfig, parseModelConfig } from '../model/config'
 import { bitsOf } from '../model/linear-weight'
 import { elements, isMatrix } from '../model/parameters'
@@ -143,7 +143,7 @@ function keptSource(json: unknown, { layers, words, keep, tensors }: Cut, kept: 
 }
 
 /** Elements `from` to `to` of a tensor, whole blocks where it is quantised, as float32. */
-function valuesOf({ values, codes, scales }: Kept, from: number, to: number, bits: 4 | 8 | null): Float32Array {
+function valuesOf({ values, codes, scales }: Kept, from: number, to: number, bits: Bits | null): Float32Array {
   if (values || bits === null) return (values as Float32Array).subarray(from, to)
   return dequantizeRows({ codes: codes.subarray((from * bits) / 8, (to * bits) / 8), scales: scales.subarray(from / BLOCK, to / BLOCK) }, bits)
 }

@@ -4,7 +4,7 @@ import type { Precision } from '../core/config'
 import { PlaygroundError } from '../core/errors'
 import type { WeightSource } from '../core/weights'
 import type { FrozenWeights } from '../artifacts/build'
-import { type Bits, BLOCK, QUANTIZED_INPUTS, quantizedShapes } from '../graph/ops/quantized'
+import { type Bits, BLOCK, codeType, QUANTIZED_INPUTS, quantizedShapes } from '../graph/ops/quantized'
 import type { ModelConfig } from '../model/config'
 import { bitsOf } from '../model/linear-weight'
 import { layerTensor } from '../core/linear-layers'
@@ -122,7 +122,7 @@ function allocate(device: Device, dims: readonly number[], bits: Bits | null): S
   const scales = device.zeros(shapes.scales)
   const inputs = {
     [QUANTIZED_INPUTS.packed]: main,
-    [QUANTIZED_INPUTS.codes]: device.view(main, bits === 4 ? 'uint4' : 'uint8', shapes.codes),
+    [QUANTIZED_INPUTS.codes]: device.view(main, codeType(bits), shapes.codes),
     [QUANTIZED_INPUTS.bytes]: device.view(main, 'uint8', shapes.bytes),
     [QUANTIZED_INPUTS.scales]: scales,
   }

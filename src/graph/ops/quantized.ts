@@ -13,6 +13,9 @@ export const BLOCK = 32
 
 export type Bits = 4 | 8
 
+/** Element type of the codes. */
+export const codeType = (bits: Bits): 'uint4' | 'uint8' => (bits === 4 ? 'uint4' : 'uint8')
+
 export interface QuantizedMatrix {
   bits: Bits
   /** [rows, columns]; columns are a multiple of BLOCK. */
@@ -45,7 +48,7 @@ export function quantizedInput(g: Graph, name: string, dims: readonly [number, n
   const shapes = quantizedShapes(dims, bits)
   return quantizedMatrix(dims, bits, {
     packed: g.input(name + QUANTIZED_INPUTS.packed, 'uint8', shapes.packed),
-    codes: g.input(name + QUANTIZED_INPUTS.codes, bits === 4 ? 'uint4' : 'uint8', shapes.codes),
+    codes: g.input(name + QUANTIZED_INPUTS.codes, codeType(bits), shapes.codes),
     bytes: g.input(name + QUANTIZED_INPUTS.bytes, 'uint8', shapes.bytes),
     scales: g.input(name + QUANTIZED_INPUTS.scales, 'float32', shapes.scales),
   })
@@ -98,7 +101,7 @@ function zeroPoint(g: Graph, dims: [number, number], bits: Bits): Value {
   zeroPoints.set(g, known)
   const key = `${dims.join()}:${bits}`
   const count = dims[0] * dims[1]
-  const value = known.get(key) ?? g.bytes(bits === 4 ? 'uint4' : 'uint8', new Uint8Array(bits === 4 ? Math.ceil(count / 2) : count).fill(bits === 4 ? 0x88 : 0x80), dims)
+  const value = known.get(key) ?? g.bytes(codeType(bits), new Uint8Array(bits === 4 ? Math.ceil(count / 2) : count).fill(bits === 4 ? 0x88 : 0x80), dims)
   known.set(key, value)
   return value
 }

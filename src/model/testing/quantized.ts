@@ -3,7 +3,7 @@
 import { RandomStream } from '../../core/random'
 import { dequantizeRows, quantize } from '../quantize'
 import type { Graph } from '../../graph/graph'
-import { type Bits, type QuantizedMatrix, quantizedMatrix, quantizedShapes } from '../../graph/ops/quantized'
+import { type Bits, codeType, type QuantizedMatrix, quantizedMatrix, quantizedShapes } from '../../graph/ops/quantized'
 
 /** Values [rows · columns] that a matrix of codes holds exactly, and the codes. */
 export function frozenValues([rows, columns]: readonly [number, number], bits: Bits, seed = 5) {
@@ -18,7 +18,7 @@ export function frozenMatrix(g: Graph, dims: readonly [number, number], bits: Bi
   const shapes = quantizedShapes(dims, bits)
   return quantizedMatrix(dims, bits, {
     packed: g.bytes('uint8', codes, shapes.packed),
-    codes: g.bytes(bits === 4 ? 'uint4' : 'uint8', codes, shapes.codes),
+    codes: g.bytes(codeType(bits), codes, shapes.codes),
     bytes: g.bytes('uint8', codes, shapes.bytes),
     scales: g.constant(scales, shapes.scales),
   })
