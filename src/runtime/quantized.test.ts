@@ -8,6 +8,7 @@ import { memorySource } from '../hub/memory-source'
 import { isMatrix } from '../model/parameters'
 import { dequantizeRows, quantize } from '../model/quantize'
 import { createEngine, type EngineOptions } from './create'
+import { readGradients, slopes } from './gradient-probe'
 import { CONFIG, LORA, QWEN2_CONFIG, randomAdapter, randomModel, smallBatch } from './testing/random-model'
 
 const SHAPE = { hidden_size: 64, intermediate_size: 96, vocab_size: 333 }
@@ -31,20 +32,13 @@ async function make(source: WeightSource, precision: Precision, more: Partial<En
   return engine
 }
 
-/** The gradient of a weighted sum of log-probs and entropies, as the change that one plain step makes. */
+/** The gradient of a weighted sum of log-probs and entropies; the parameters are as before. */
 async function gradient(engine: Engine, batch: readonly TrainSequence[]): Promise<NamedTensor[]> {
   const before = await engine.exportParameters()
-  await engine.accumulate(batch, { temperature: 0.7 }, (indices) =>
-    indices.map((i) => {
-      const length = (batch[i] as TrainSequence).ids.length
-      return { dLogprobs: Float64Array.from({ length }, (_, t) => Math.sin(t + i)), dEntropies: Float64Array.from({ length }, (_, t) => 0.3 * Math.cos(t)) }
-    }),
-  )
-  const sgd = { learning_rate: 1e6, adam_beta1: 0, adam_beta2: 0, adam_epsilon: 1e6, weight_decay: 0, max_grad_norm: Infinity }
-  await engine.optimizerStep(sgd)
-  const after = await engine.exportParameters()
+  await engine.accumulate(batch, { temperature: 0.7 }, slopes)
+  const { gradients } = await readGradients(engine)
   await engine.importParameters(before)
-  return before.map(({ name, dims, data }, i) => ({ name, dims, data: data.map((x, k) => x - (after[i]?.data[k] as number)) }))
+  return gradients
 }
 
 function relative(a: readonly NamedTensor[], b: readonly NamedTensor[]): number {
