@@ -17,6 +17,7 @@ import { selfTest } from '../runtime/self-test'
 import { sliceSource } from '../runtime/slice'
 import { engineSizes } from '../runtime/verdict'
 import { baseTensors, checkBlocks } from '../runtime/weights'
+import { assertNotStopped } from '../train/guard'
 import { firstMessages } from './first-messages'
 import type { HubAccess } from './hub-access'
 import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
@@ -175,11 +176,11 @@ export class SetupKeeper {
       adapterName,
     })
     try {
-      if (signal.aborted) throw new PlaygroundError('stopped', 'The loading was stopped.')
+      assertNotStopped(signal, 'The loading was stopped.')
       if (options.backend === 'wasm') return { key, instance, selfTest: null }
       onProgress({ what: 'self-test', done: 0, total: null })
       const report = await selfTest({ slice: await slice(), precision: config.precision, lora, adapterName, threads: capabilities.threads })
-      if (signal.aborted) throw new PlaygroundError('stopped', 'The loading was stopped.')
+      assertNotStopped(signal, 'The loading was stopped.')
       return { key, instance, selfTest: report }
     } catch (error) {
       await instance.dispose().catch(() => undefined)
