@@ -5,6 +5,7 @@
  */
 
 import type { JsonSchema, Tool, ToolCall } from './tools'
+import { isRecord } from './records'
 
 /** Values and names that the model wrote are cut to this many characters in a message. */
 const SHOWN = 40
@@ -130,8 +131,4 @@ function shown(value: unknown): string {
 
 function sameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,6 +5,7 @@
 
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
+import { isRecord } from '../core/records'
 import { DTYPE_BYTES, widen, type SafetensorsDtype } from './widen'
 
 export { widen, type SafetensorsDtype }
@@ -54,10 +55,6 @@ export function safetensorsHeaderBytes(first: Uint8Array): number {
 
 function refuse(what: string, advice = DOWNLOAD_AGAIN, cause?: unknown): never {
   throw new PlaygroundError('model', `This safetensors file cannot be used: ${what}.`, advice, { cause })
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isCount(value: unknown): value is number {

@@ -6,6 +6,7 @@
  */
 
 import type { ToolCall } from '../core/tools'
+import { isRecord } from '../core/records'
 
 export type ParsedCall = { kind: 'call'; call: ToolCall } | { kind: 'malformed'; error: string }
 
@@ -68,8 +69,4 @@ function pythonJson(value: unknown): string {
   if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}: ${pythonJson(member)}`).join(', ')}}`
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import type { DiscoveredEnvironment } from '../../core/discovered'
 import { PlaygroundError } from '../../core/errors'
 import type { JsonSchema, Tool } from '../../core/tools'
+import { isRecord } from '../../core/records'
 import { findMcp, findTyped, NO_FACTS, type ActionFacts, type Choice, type Entry } from './catalogue'
-import { isFields } from './fields'
 import type { ErrorFrame } from './protocol'
 import { plainSchema } from './schema'
 import type { Reply, SessionSocket } from './socket'
@@ -90,7 +90,7 @@ const probed = (required: readonly string[]): readonly string[] => (required.len
 
 /** What `/schema`'s action tells; null when it is no schema of an object. */
 export function factsFromSchema(action: unknown): ActionFacts | null {
-  if (!isFields(action) || !isFields(action['properties'])) return null
+  if (!isRecord(action) || !isRecord(action['properties'])) return null
   const plain = plainSchema(action)
   const fields: Record<string, JsonSchema> = plain.properties ?? {}
   const choices: Record<string, readonly Choice[]> = {}
@@ -117,7 +117,7 @@ async function fetchJson(url: string, fetcher: typeof fetch, deadlineMs: number)
   try {
     const response = await fetcher(url, { signal: AbortSignal.timeout(Math.min(deadlineMs, HTTP_MS)) })
     const value: unknown = await response.json()
-    return response.ok && isFields(value) ? value : null
+    return response.ok && isRecord(value) ? value : null
   } catch {
     return null
   }

@@ -1,7 +1,7 @@
 /** Answers that look like a refused call but are not the model's doing: a backend that is down, a closed environment, a tool of ours that does not fit. */
 
 import { PlaygroundError } from '../../core/errors'
-import { isFields } from './fields'
+import { isRecord } from '../../core/records'
 import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
 
 /** Kinds of MCP errors that no call could have avoided. */
@@ -14,7 +14,7 @@ const FOREIGN_FIELDS = new Set(['missing', 'extra_forbidden'])
 /** Throws PlaygroundError('environment') when the tool's error is the environment's own failure; the episode is then unscorable, not 0. */
 export function throwBackendFault(host: string, { observation }: ObservationFrame): void {
   const { error } = observation
-  if (!isFields(error)) return
+  if (!isRecord(error)) return
   const kind = typeof error['error_type'] === 'string' ? error['error_type'] : ''
   const message = typeof error['message'] === 'string' ? error['message'] : ''
   if (!BACKEND_FAULTS.has(kind) && !(kind === 'execution_error' && CLOSED.test(message))) return

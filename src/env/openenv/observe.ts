@@ -1,10 +1,11 @@
 /** What the model reads of an OpenEnv observation: its text where it has one, the tool's result, else compact JSON. */
 
 import { boardText, takeBoards } from './boards'
-import { isFields, type Fields } from './fields'
+import type { Fields } from './fields'
 import { imagesAsJson, takeImages } from './images'
 import type { ObservationFrame } from './protocol'
 import type { EnvironmentImage } from '../../core/environment'
+import { isRecord } from '../../core/records'
 
 /** Longer texts are cut: no context window of ours holds them, and tokenising megabytes would stall the page. */
 const MAX_TEXT = 20_000
@@ -19,7 +20,7 @@ function asText(value: unknown): string {
 
 /** Text of MCP content parts, pictures as a word. */
 function contentText(content: readonly unknown[]): string {
-  const parts = content.filter(isFields)
+  const parts = content.filter(isRecord)
   const other = (part: Fields) =>
     typeof part['data'] === 'string' && part['data'].startsWith('[') ? part['data'] : `[${asText(part['type']) || 'content'}]`
   return parts.map((part) => (typeof part['text'] === 'string' ? part['text'] : other(part))).join('\n')
@@ -30,11 +31,11 @@ function contentText(content: readonly unknown[]): string {
  * else the text parts, else the value itself. Both spellings of every key are read.
  */
 export function toolResultText(result: unknown): { text: string; failed: boolean } {
-  if (!isFields(result)) return { text: asText(result), failed: false }
+  if (!isRecord(result)) return { text: asText(result), failed: false }
   const failed = (result['is_error'] ?? result['isError']) === true
   if (result['data'] !== null && result['data'] !== undefined) return { text: asText(result['data']), failed }
   const structured = result['structured_content'] ?? result['structuredContent']
-  if (isFields(structured)) {
+  if (isRecord(structured)) {
     const lone = Object.keys(structured).length === 1 && Object.hasOwn(structured, 'result')
     return { text: asText(lone ? structured['result'] : structured), failed }
   }
@@ -51,7 +52,7 @@ function isToolAnswer(fields: Fields): boolean {
 function conversation(fields: Fields): string | null {
   const { messages } = fields
   if (typeof fields['prompt'] !== 'string' || !Array.isArray(messages)) return null
-  const said = messages.filter(isFields).flatMap((message) => (typeof message['content'] === 'string' ? [message['content']] : []))
+  const said = messages.filter(isRecord).flatMap((message) => (typeof message['content'] === 'string' ? [message['content']] : []))
   return said.length > 0 ? said.join('\n') : fields['prompt']
 }
 
@@ -89,7 +90,7 @@ export function observationText(frame: ObservationFrame, seen = ''): ObservedTex
   if (isToolAnswer(fields)) {
     const { error } = fields
     if (error !== null && error !== undefined) {
-      const message = isFields(error) ? asText(error['message']) || asText(error['error_type']) : asText(error)
+      const message = isRecord(error) ? asText(error['message']) || asText(error['error_type']) : asText(error)
       return { text: `Error: ${message}`, toolError: true, seen }
     }
     if (typeof fields['text'] !== 'string') {

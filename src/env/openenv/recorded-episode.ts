@@ -3,8 +3,8 @@
 import type { Observation } from '../../core/environment'
 import { PlaygroundError } from '../../core/errors'
 import type { ToolCall } from '../../core/tools'
+import { isRecord } from '../../core/records'
 import type { Entry } from './catalogue'
-import { isFields } from './fields'
 import { readJson } from './json'
 import { parseServerFrame, type ObservationFrame } from './protocol'
 import { readObservation, readRefusal } from './reading'
@@ -30,7 +30,7 @@ export interface RecordedEpisode {
 /** The call that the action of a step frame was made from; the action itself, as a call of `step`, where no tool of the entry makes it. */
 export function callOf(entry: Pick<Entry, 'tools'>, action: Readonly<Record<string, unknown>>): ToolCall {
   const { type, tool_name, arguments: given } = action
-  if (type === 'call_tool' && typeof tool_name === 'string') return { name: tool_name, arguments: isFields(given) ? given : {} }
+  if (type === 'call_tool' && typeof tool_name === 'string') return { name: tool_name, arguments: isRecord(given) ? given : {} }
   for (const { tool, fields } of entry.tools) {
     const made: Record<string, unknown> = {}
     const fits = Object.entries(fields).every(([name, from]) => {
@@ -63,8 +63,8 @@ export function recordedEpisode({ frames }: Recording, entry: Entry): RecordedEp
   for (const { dir, ms, text } of frames) {
     if (dir === 'sent') {
       const json = readJson(text)
-      const frame = json.ok && isFields(json.value) ? json.value : {}
-      asked = { type: frame['type'], data: isFields(frame['data']) ? frame['data'] : {}, ms }
+      const frame = json.ok && isRecord(json.value) ? json.value : {}
+      asked = { type: frame['type'], data: isRecord(frame['data']) ? frame['data'] : {}, ms }
       continue
     }
     const reply = parseServerFrame(text)

@@ -1,7 +1,8 @@
 /** JSON Schema as servers write it (pydantic, FastMCP) → the plain form that stands in a prompt. */
 
 import type { JsonSchema } from '../../core/tools'
-import { isFields, type Fields } from './fields'
+import { isRecord } from '../../core/records'
+import type { Fields } from './fields'
 
 /** Schemas that nest or refer deeper are left open there. */
 const DEEPEST = 12
@@ -26,7 +27,7 @@ function wellFormed(key: string, value: unknown): boolean {
   if (value === undefined || value === null) return false
   if (['enum', 'anyOf', 'oneOf', 'prefixItems'].includes(key)) return Array.isArray(value)
   if (key === 'required') return Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string')
-  if (key === 'properties' || key === 'items') return isFields(value)
+  if (key === 'properties' || key === 'items') return isRecord(value)
   if (key === 'type') return typeof value === 'string' || Array.isArray(value)
   return key === 'description' ? typeof value === 'string' : true
 }
@@ -35,7 +36,7 @@ function wellFormed(key: string, value: unknown): boolean {
 function target(reference: unknown, defs: Fields): Fields | null {
   if (typeof reference !== 'string') return null
   const found = defs[reference.replace(/^#\/(\$defs|definitions)\//, '')]
-  return isFields(found) ? found : null
+  return isRecord(found) ? found : null
 }
 
 /**
@@ -43,10 +44,10 @@ function target(reference: unknown, defs: Fields): Fields | null {
  * Never throws; what is malformed accepts everything.
  */
 export function plainSchema(schema: unknown, defs: Fields = {}, depth = 0): JsonSchema {
-  if (!isFields(schema) || depth > DEEPEST) return {}
-  const known = isFields(schema['$defs']) ? { ...defs, ...schema['$defs'] } : defs
+  if (!isRecord(schema) || depth > DEEPEST) return {}
+  const known = isRecord(schema['$defs']) ? { ...defs, ...schema['$defs'] } : defs
   const all: unknown = schema['allOf']
-  const reference = schema['$ref'] ?? (Array.isArray(all) && all.length === 1 && isFields(all[0]) ? all[0]['$ref'] : undefined)
+  const reference = schema['$ref'] ?? (Array.isArray(all) && all.length === 1 && isRecord(all[0]) ? all[0]['$ref'] : undefined)
   const referred = target(reference, known)
   if (referred !== null) {
     const { $ref: _, allOf: __, ...rest } = schema
@@ -56,8 +57,8 @@ export function plainSchema(schema: unknown, defs: Fields = {}, depth = 0): Json
   const source: Fields = 'const' in schema ? { ...schema, enum: [schema['const']] } : { ...schema }
   const choices: unknown = source['anyOf']
   if (Array.isArray(choices)) {
-    const others = choices.filter((each) => !isFields(each) || each['type'] !== 'null')
-    if (others.length === 1 && others.length < choices.length && isFields(others[0])) {
+    const others = choices.filter((each) => !isRecord(each) || each['type'] !== 'null')
+    if (others.length === 1 && others.length < choices.length && isRecord(others[0])) {
       const { anyOf: _, ...rest } = source
       const described = plainSchema({ ...others[0], ...rest }, known, depth + 1)
       // A default of null only says that the parameter may be left out.

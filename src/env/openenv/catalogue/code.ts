@@ -1,12 +1,12 @@
 /** Environments in which code or commands are run. */
 
+import { isRecord } from '../../../core/records'
 import type { ObservationFrame } from '../protocol'
-import { isFields } from '../fields'
 import { argument, constant, entry, named, neverDone, text, tool, type Entry } from './entry'
 
 /** What a program printed, its errors, and its exit code where it is not 0. */
 function programText({ observation }: ObservationFrame): string | null {
-  const from = isFields(observation['result']) ? observation['result'] : observation
+  const from = isRecord(observation['result']) ? observation['result'] : observation
   const { stdout, stderr, exit_code } = from
   if (typeof stdout !== 'string' && typeof stderr !== 'string') return null
   const parts = [typeof stdout === 'string' ? stdout.trimEnd() : '']

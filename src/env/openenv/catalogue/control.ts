@@ -1,7 +1,7 @@
 /** Driving, robots, traffic and markets: actions that are numbers, or simulators that are heavy. */
 
+import { isRecord } from '../../../core/records'
 import type { ObservationFrame } from '../protocol'
-import { isFields } from '../fields'
 import { argument, choice, constant, entry, integer, named, tool, type Entry } from './entry'
 
 /** Speed, who is near, and a collision, as TRL's example words them. */
@@ -9,7 +9,7 @@ function carlaText({ observation }: ObservationFrame): string | null {
   const { speed_kmh, nearby_actors, collision_detected, collided_with } = observation
   if (typeof speed_kmh !== 'number') return null
   const lines = [`Speed: ${speed_kmh.toFixed(1)} km/h.`]
-  const actors = Array.isArray(nearby_actors) ? nearby_actors.filter(isFields) : []
+  const actors = Array.isArray(nearby_actors) ? nearby_actors.filter(isRecord) : []
   const word = (value: unknown, otherwise: string) => (typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise)
   for (const actor of actors) lines.push(`- ${word(actor['type'], 'actor')} at ${word(actor['distance'], '?')}m`)
   if (actors.length === 0) lines.push('No nearby actors detected.')

@@ -1,7 +1,8 @@
 /** Damages a server's frame in the ways that frames are damaged: bytes, cuts, types, depth, numbers, duplicate keys, other envelopes. */
 
 import type { RandomStream } from '../../../core/random'
-import { isFields, type Fields } from '../fields'
+import { isRecord } from '../../../core/records'
+import type { Fields } from '../fields'
 
 const SCRAPS = ['"', '{', '}', ',', ':', 'null', 'NaN', '[', ']', '1e999', '"reward":', 'true', '\\', '\u0000', '-', '\ud800', ' ', '0']
 const VALUES: readonly unknown[] = [
@@ -14,7 +15,7 @@ const KEYS = ['reward', 'done', 'observation', 'metadata', 'type', 'data', 'text
 /** Every object inside, itself included. */
 function objects(value: unknown, found: Fields[] = []): Fields[] {
   if (Array.isArray(value)) for (const item of value) objects(item, found)
-  if (isFields(value)) {
+  if (isRecord(value)) {
     found.push(value)
     for (const item of Object.values(value)) objects(item, found)
   }
@@ -74,7 +75,7 @@ const MUTATIONS: Record<string, (frame: unknown, random: RandomStream) => string
     const at = text.indexOf(key)
     return at < 0 ? text : `${text.slice(0, at)}${key}${value},${text.slice(at)}`
   },
-  retyped: (frame, random) => (isFields(frame) ? JSON.stringify({ ...frame, type: random.pick(TYPES) }) : ''),
+  retyped: (frame, random) => (isRecord(frame) ? JSON.stringify({ ...frame, type: random.pick(TYPES) }) : ''),
   wrapped: (frame, random) => JSON.stringify(random.pick([[frame], { data: frame }, { type: 'observation', data: frame }, JSON.stringify(frame), null, 0])),
 }
 
