@@ -38,7 +38,11 @@ export function appConfig(isolated: boolean): UserConfig {
       entries: ['index.html'],
       include: [
         '@huggingface/hub',
+        'fflate',
         'hash-wasm',
+        'hyparquet',
+        'hyparquet-writer',
+        'idb',
         'react',
         'react/jsx-runtime',
         'react/jsx-dev-runtime',

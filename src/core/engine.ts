@@ -115,6 +115,18 @@ export interface NamedTensor {
   data: Float32Array
 }
 
+/** Everything of a trainer that training changes: with the base weights and the config it goes on bit for bit. */
+export interface TrainerState {
+  /** As exportParameters gives them. */
+  parameters: NamedTensor[]
+  /** AdamW's first and second moments, in the order and with the dims of `parameters`. */
+  m: Float32Array[]
+  v: Float32Array[]
+  /** Optimizer steps that were applied: AdamW's t, from 0. */
+  optimizerSteps: number
+  version: number
+}
+
 export interface Trainer {
   /**
    * Scores `batch` in micro-batches. temperature divides the logits. Order of results = order of batch.
@@ -144,6 +156,10 @@ export interface Trainer {
   exportParameters(): Promise<NamedTensor[]>
   /** Replaces the trainable tensors (names and dims must match) and clears the optimizer state. */
   importParameters(tensors: readonly NamedTensor[]): Promise<void>
+  /** Copies of everything that training changed. Between optimizer steps only: a half accumulated gradient is not part of it. */
+  exportState(): Promise<TrainerState>
+  /** Goes on from a state of the same model and LoRA; the reference stays. Throws PlaygroundError('config') when names or dims differ. */
+  importState(state: TrainerState): Promise<void>
 }
 
 export interface Engine extends Sampler, Trainer {

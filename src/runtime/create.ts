@@ -1,7 +1,7 @@
 /** Makes an engine: reads config and weights, chooses the device, uploads, and joins sampler and trainer. */
 
 import type { Backend, LoraConfig, Precision } from '../core/config'
-import type { Adapter, Engine, EngineInfo, NamedTensor, OptimizerParams, SequenceScores, TrainSequence } from '../core/engine'
+import type { Adapter, Engine, EngineInfo, NamedTensor, OptimizerParams, SequenceScores, TrainerState, TrainSequence } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import type { WeightSource } from '../core/weights'
 import { type ModelConfig, parseModelConfig } from '../model/config'
@@ -160,6 +160,17 @@ export class EngineInstance extends EngineTrainer implements Engine {
 
   override importParameters(tensors: readonly NamedTensor[]): Promise<void> {
     return this.queued(() => super.importParameters(tensors))
+  }
+
+  override exportState(): Promise<TrainerState> {
+    return this.queued(() => super.exportState())
+  }
+
+  override importState(state: TrainerState): Promise<void> {
+    return this.queued(async () => {
+      await super.importState(state)
+      this.sampler.clear()
+    })
   }
 
   /** Device memory in use, bytes. */

@@ -139,25 +139,48 @@ export class Parameters {
     return this.layout.map(({ name, dims, offset, size }) => ({ name, dims: [...dims], data: flat.slice(offset, offset + size) }))
   }
 
-  /** Throws PlaygroundError('config') when a tensor is missing or has another shape. */
-  importTensors(given: readonly NamedTensor[]): void {
-    const byName = new Map(given.map((tensor) => [tensor.name, tensor]))
+  /** AdamW's moments, each cut as exportTensors cuts the values. */
+  async exportMoments(): Promise<{ m: Float32Array[]; v: Float32Array[] }> {
+    const cut = async (cell: Cell): Promise<Float32Array[]> => {
+      const flat = await this.device.read(cell.value)
+      return this.layout.map(({ offset, size }) => flat.slice(offset, offset + size))
+    }
+    return { m: await cut(this.m), v: await cut(this.v) }
+  }
+
+  /**
+   * Replaces all trained values, clears the gradient, and sets the moments (zero without `moments`, which are in `given`'s order).
+   * Throws PlaygroundError('config') when a tensor is missing or has another shape.
+   */
+  importTensors(given: readonly NamedTensor[], moments?: { m: readonly Float32Array[]; v: readonly Float32Array[] }): void {
+    const places = new Map(given.map(({ name }, i) => [name, i]))
     const flat = new Float32Array(this.total)
-    for (const { name, dims, offset } of this.layout) {
-      const tensor = byName.get(name)
+    const m = new Float32Array(this.total)
+    const v = new Float32Array(this.total)
+    for (const { name, dims, offset, size } of this.layout) {
+      const i = places.get(name) ?? -1
+      const tensor = given[i]
       if (!tensor || tensor.dims.join() !== dims.join()) {
         throw new PlaygroundError('config', `The adapter has ${tensor ? `${name} with shape [${tensor.dims.join(', ')}]` : `no ${name}`}; [${dims.join(', ')}] is needed.`, 'Use the same rank and target modules as the adapter.')
       }
       flat.set(tensor.data, offset)
+      if (!moments) continue
+      const [first, second] = [moments.m[i], moments.v[i]]
+      if (first?.length !== size || second?.length !== size) {
+        throw new PlaygroundError('config', `The checkpoint's optimizer state of ${name} is missing or has another size.`, 'Resume from another checkpoint, or start anew from the adapter.')
+      }
+      m.set(first, offset)
+      v.set(second, offset)
     }
-    this.load(flat)
+    this.load(flat, m, v)
   }
 
-  /** Replaces all trained values and clears gradient and optimizer state. */
-  load(flat: Float32Array): void {
-    const zeros = new Float32Array(this.total)
+  /** Replaces all trained values and moments (zero unless given) and clears the gradient. */
+  load(flat: Float32Array, m = new Float32Array(this.total), v = new Float32Array(this.total)): void {
     this.device.write(this.flat.value, 0, flat)
-    for (const cell of [this.m, this.v, this.sum]) this.device.write(cell.value, 0, zeros)
+    this.device.write(this.m.value, 0, m)
+    this.device.write(this.v.value, 0, v)
+    this.device.write(this.sum.value, 0, new Float32Array(this.total))
     this.distribute()
   }
 

@@ -17,6 +17,31 @@ describe('one engine', () => {
   afterAll(() => engine.dispose())
   const again = (): Promise<void> => engine.importParameters(initial)
 
+  it('goes on bit for bit from its exported state, and only from a state of the same LoRA', async () => {
+    await again()
+    await engine.accumulate(batch, options, slopes)
+    await engine.optimizerStep(ADAM)
+    const state = await engine.exportState()
+    const step = async (): Promise<Float64Array> => {
+      await engine.accumulate(batch, options, slopes)
+      await engine.optimizerStep(ADAM)
+      return vector(await engine.exportParameters())
+    }
+    const straight = await step()
+    expect(largest(vector(await engine.exportParameters()), vector(state.parameters))).toBeGreaterThan(0)
+    // Something else in between: neither moments nor values nor the step count may survive it.
+    await again()
+    await engine.accumulate(batch, options, slopes)
+    await engine.importState(structuredClone(state))
+    expect(engine.version).toBe(state.version)
+    expect(await step()).toEqual(straight)
+    // Without the moments it would be another step.
+    await engine.importParameters(state.parameters)
+    expect(await step()).not.toEqual(straight)
+    await expect(engine.importState({ ...state, m: state.m.slice(1) })).rejects.toThrow(/optimizer state of .* is missing or has another size/)
+    await expect(engine.importState({ ...state, parameters: state.parameters.slice(1) })).rejects.toThrow(/has no /)
+  }, 60_000)
+
   describe('the accumulator', () => {
     it('adds up and is cleared', async () => {
       await again()

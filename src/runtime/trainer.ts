@@ -1,6 +1,6 @@
 /** Scores sequences, accumulates gradients micro-batch by micro-batch, and applies AdamW. */
 
-import type { Adapter, NamedTensor, OptimizerParams, SequenceGradient, SequenceScores, Trainer, TrainSequence } from '../core/engine'
+import type { Adapter, NamedTensor, OptimizerParams, SequenceGradient, SequenceScores, Trainer, TrainerState, TrainSequence } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import { BATCH_SIZES } from '../artifacts/spec'
 import { blockParameters, elements } from '../model/parameters'
@@ -122,6 +122,19 @@ export class EngineTrainer implements Trainer {
     this.model.parameters.importTensors(tensors)
     this.optimizerSteps = 0
     this.version++
+    return Promise.resolve()
+  }
+
+  async exportState(): Promise<TrainerState> {
+    const { parameters } = this.model
+    const tensors = await parameters.exportTensors()
+    return { parameters: tensors, ...(await parameters.exportMoments()), optimizerSteps: this.optimizerSteps, version: this.version }
+  }
+
+  importState({ parameters, m, v, optimizerSteps, version }: TrainerState): Promise<void> {
+    this.model.parameters.importTensors(parameters, { m, v })
+    this.optimizerSteps = optimizerSteps
+    this.version = version
     return Promise.resolve()
   }
 

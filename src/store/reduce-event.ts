@@ -1,5 +1,6 @@
 /** The training loop's events → the view: which episode grew, what was scored, what the update measured. */
 
+import { summarise } from '../core/run-record'
 import type { StepRecord, TrainEvent } from '../worker/protocol'
 import type { TokenLog } from './token-log'
 import {
@@ -9,7 +10,6 @@ import {
   KEPT_STEPS,
   type NoticeView,
   type RunView,
-  type StepSummary,
   type StepView,
 } from './view'
 
@@ -96,22 +96,6 @@ const FRESH = {
   error: null,
   advantage: null,
 } satisfies Partial<EpisodeView>
-
-/** One step reduced to the numbers that outlive its episodes. */
-export function summarise(record: StepRecord): StepSummary {
-  const rewards = record.episodes.flatMap((e) => (e.reward === null ? [] : [e.reward]))
-  return {
-    step: record.step,
-    metrics: record.metrics,
-    rewardMin: rewards.length > 0 ? Math.min(...rewards) : null,
-    rewardMax: rewards.length > 0 ? Math.max(...rewards) : null,
-    groups: record.groups,
-    episodes: record.episodes.length,
-    unscorable: record.episodes.length - rewards.length,
-    seconds: record.seconds,
-    version: record.version,
-  }
-}
 
 function finishStep(view: RunView, record: StepRecord, tokens: TokenLog): RunView {
   for (const episode of record.episodes) tokens.score(episode)

@@ -30,7 +30,14 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'play-frames':
     case 'play-result':
     case 'play-ended':
+    case 'runs':
+    case 'run-history':
+    case 'exported':
+    case 'publish-progress':
+    case 'published':
       // The model panel, the chat, play by hand and the settings keep their own stores.
+      return view
+    case 'restored':
       return view
     case 'evaluation':
     case 'evaluation-failed':

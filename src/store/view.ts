@@ -3,7 +3,8 @@
 import type { EnvironmentSpec } from '../core/config'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { ExitReason } from '../core/episode'
-import type { EngineReport, Metrics, StepRecord } from '../core/events'
+import type { EngineReport, StepRecord } from '../core/events'
+import type { StepSummary } from '../core/run-record'
 import type { Tool } from '../core/tools'
 import type { RunState } from '../worker/protocol'
 
@@ -59,19 +60,6 @@ export interface StepView {
   training: { done: number; total: number } | null
   /** The update is done and its metrics are in `history`. */
   finished: boolean
-}
-
-/** One step reduced to its numbers. */
-export interface StepSummary {
-  step: number
-  metrics: Metrics
-  rewardMin: number | null
-  rewardMax: number | null
-  groups: readonly GroupStats[]
-  episodes: number
-  unscorable: number
-  seconds: { sampling: number; training: number }
-  version: number
 }
 
 export interface NoticeView {

@@ -1,6 +1,6 @@
 /** Which of TRL's metrics the page shows, what they mean, and how their numbers are written. */
 
-import type { StepSummary } from '../store/view'
+import type { StepSummary } from '../core/run-record'
 import { NONE, count, duration, number, percent, plain, signed } from './format'
 
 export interface MetricRow {

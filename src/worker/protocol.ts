@@ -1,11 +1,12 @@
 /** The whole contract between page and worker. The page never sees a tensor; the worker never sees the DOM. */
 
-import type { Backend, EnvironmentSpec, RunConfig } from '../core/config'
+import type { Backend, EnvironmentSpec, Precision, RunConfig } from '../core/config'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { Author } from '../core/episode'
 import type { EngineReport, LoadProgress } from '../core/events'
 import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
+import type { EvaluationRecord, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import type { Tool, ToolCall } from '../core/tools'
 import type { StoredModel } from '../hub/model-store'
 
@@ -43,6 +44,50 @@ export type Command =
   | { type: 'play'; requestId: number; action: PlayAction }
   /** Success rate over fixed-seed episodes, sampled at temperature 1, on both splits. */
   | { type: 'evaluate'; requestId: number; episodes: number }
+  /** Writes a checkpoint of the last finished step now: the page is being hidden or left. */
+  | { type: 'save' }
+  /** Goes on with a kept run at its newest checkpoint; answered by 'configured' and 'restored', or by a failed state. */
+  | { type: 'resume'; id: string; precision?: Precision }
+  /** Answered by 'runs'. */
+  | { type: 'list-runs' }
+  | { type: 'edit-run'; id: string; name?: string; notes?: string }
+  /** Answered by 'runs', like the two above. */
+  | { type: 'delete-run'; id: string }
+  /** The steps of a kept run, to be compared; answered by one 'run-history'. */
+  | { type: 'read-history'; requestId: number; id: string }
+  /** Makes files of a kept run, at its newest checkpoint; answered by one 'exported'. */
+  | { type: 'export'; requestId: number; id: string; kind: ExportKind }
+  /** Puts files of a kept run on the Hub; answered by 'publish-progress' and one 'published'. */
+  | { type: 'publish'; requestId: number; id: string; target: PublishTarget }
+  /** Gives an upload up; what was not committed is not there. */
+  | { type: 'publish-stop'; requestId: number }
+  /** Shows trajectories that were taken away, JSONL or Parquet, as a run to look at; answered by 'restored' or a notice. */
+  | { type: 'import-trajectories'; name: string; file: Blob }
+
+/** What can be taken away of a run. Several files come as one zip. */
+export type ExportKind = 'adapter' | 'merged' | 'trajectories.jsonl' | 'trajectories.parquet' | 'metrics.csv' | 'trackio' | 'trl' | 'everything'
+
+/** Where on the Hub a run goes. */
+export interface PublishTarget {
+  /** 'adapter': the LoRA with its card; 'merged': a whole model; 'trajectories': a dataset. */
+  what: 'adapter' | 'merged' | 'trajectories'
+  /** owner/name. */
+  repo: string
+  private: boolean
+  /** As a pull request to a repository that exists. */
+  asPullRequest: boolean
+}
+
+export type PublishProgress =
+  | { stage: 'preparing' | 'checking' | 'committing' | 'verifying' }
+  | { stage: 'uploading'; done: number; total: number }
+  /** The Hub asked to wait, or the connection broke: seconds until the next try, and why. */
+  | { stage: 'waiting'; seconds: number; reason: string }
+
+export type PublishResult =
+  /** `url`: the repository or the pull request. `verified`: size and hash of every file were read back and agree. */
+  | { ok: true; url: string; commit: string; verified: boolean }
+  | { ok: false; error: string; advice: string; canRetry: boolean }
 
 export interface ChatOptions {
   /** Begin a new conversation with this turn. */
@@ -143,6 +188,8 @@ export interface EvaluationResult {
   train: number
   heldOut: number | null
   episodes: number
+  /** What of it is kept with the run: the figures behind the rates. */
+  records?: EvaluationRecord[]
 }
 
 /** Worker → page. */
@@ -176,6 +223,14 @@ export type Message =
   | { type: 'play-result'; requestId: number; result: PlayResult }
   /** The episode was ended by the run, which needs its session. */
   | { type: 'play-ended'; reason: string }
+  /** The runs that this browser keeps, newest first. `current` is the one that is loaded; `problem` why nothing can be kept, or ''. */
+  | { type: 'runs'; runs: RunRecord[]; current: string | null; storage: DeviceReport['storage']; problem: string }
+  | { type: 'run-history'; requestId: number; id: string; history: StepSummary[] }
+  /** A kept run stands in place of what was there: its steps, and the episodes of the last ones. */
+  | { type: 'restored'; run: RunRecord; history: StepSummary[]; episodes: KeptEpisode[][] }
+  | { type: 'exported'; requestId: number; result: { ok: true; name: string; file: Blob } | { ok: false; error: string; advice: string } }
+  | { type: 'publish-progress'; requestId: number; progress: PublishProgress }
+  | { type: 'published'; requestId: number; result: PublishResult }
   | { type: 'evaluation'; requestId: number; result: EvaluationResult }
   | { type: 'evaluation-failed'; requestId: number; error: string }
 

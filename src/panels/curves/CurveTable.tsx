@@ -1,6 +1,6 @@
 /** The curves as numbers, newest step first. */
 
-import type { StepSummary } from '../../store/view'
+import type { StepSummary } from '../../core/run-record'
 import { number } from '../../ui/format'
 import { S } from '../../ui/strings'
 

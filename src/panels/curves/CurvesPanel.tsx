@@ -2,7 +2,7 @@
 
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useRun, useSelection, useStores } from '../../store/hooks'
-import type { StepSummary } from '../../store/view'
+import type { StepSummary } from '../../core/run-record'
 import { DURATIONS } from '../../ui/durations'
 import { number } from '../../ui/format'
 import { CURVE_NAMES, type CurveName } from '../../ui/metrics'

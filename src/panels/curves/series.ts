@@ -1,6 +1,6 @@
 /** The points of a curve, from the steps' numbers. */
 
-import type { StepSummary } from '../../store/view'
+import type { StepSummary } from '../../core/run-record'
 
 export interface Point {
   step: number

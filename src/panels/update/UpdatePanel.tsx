@@ -1,7 +1,8 @@
 /** Column 4: what one update did, in TRL's metrics. */
 
 import { useRun, useSelection } from '../../store/hooks'
-import { findStep, type StepSummary } from '../../store/view'
+import type { StepSummary } from '../../core/run-record'
+import { findStep } from '../../store/view'
 import { Help } from '../../ui/Help'
 import { UPDATE_ROWS } from '../../ui/metrics'
 import { Panel } from '../../ui/Panel'

@@ -14,6 +14,7 @@ import type {
   SamplingParams,
   SequenceGradient,
   SequenceScores,
+  TrainerState,
   TrainSequence,
 } from '../../core/engine'
 import { PlaygroundError } from '../../core/errors'
@@ -175,6 +176,19 @@ export class ReplyEngine implements Engine {
     this.theta.set(tensors[0]?.data ?? [])
     this.m.fill(0)
     this.v.fill(0)
+  }
+
+  /** Rounded to float32, as checkpoints are. */
+  async exportState(): Promise<TrainerState> {
+    const parameters = await this.exportParameters()
+    return { parameters, m: [Float32Array.from(this.m)], v: [Float32Array.from(this.v)], optimizerSteps: this.version, version: this.version }
+  }
+
+  async importState({ parameters, m, v, version }: TrainerState): Promise<void> {
+    await this.importParameters(parameters)
+    this.m.set(m[0] ?? [])
+    this.v.set(v[0] ?? [])
+    this.version = version
   }
 
   async dispose(): Promise<void> {}

@@ -1,0 +1,94 @@
+/** A run as it is kept, compared and taken away: plain data, without the adapter's tensors. */
+
+import type { LoraConfig, Precision, RunConfig } from './config'
+import type { EngineInfo } from './engine'
+import type { Metrics, ScoredEpisode, StepRecord } from './events'
+import type { Tool } from './tools'
+
+/** One step reduced to its numbers. */
+export interface StepSummary {
+  step: number
+  metrics: Metrics
+  rewardMin: number | null
+  rewardMax: number | null
+  groups: readonly StepRecord['groups'][number][]
+  episodes: number
+  unscorable: number
+  seconds: { sampling: number; training: number }
+  version: number
+}
+
+/** One step reduced to the numbers that outlive its episodes. */
+export function summarise(record: StepRecord): StepSummary {
+  const rewards = record.episodes.flatMap((e) => (e.reward === null ? [] : [e.reward]))
+  return {
+    step: record.step,
+    metrics: record.metrics,
+    rewardMin: rewards.length > 0 ? Math.min(...rewards) : null,
+    rewardMax: rewards.length > 0 ? Math.max(...rewards) : null,
+    groups: record.groups,
+    episodes: record.episodes.length,
+    unscorable: record.episodes.length - rewards.length,
+    seconds: record.seconds,
+    version: record.version,
+  }
+}
+
+/** Success over fixed-seed episodes, sampled at temperature 1. */
+export interface EvaluationRecord {
+  /** Finished steps of the adapter that was measured; 0 is the adapter that the run began with. */
+  step: number
+  split: 'train' | 'heldout'
+  /** Episodes that were solved, and those that could be scored at all. */
+  solved: number
+  scorable: number
+  /** Mean reward of the scorable episodes. */
+  reward: number
+  /** How the base weights were kept while it was measured. */
+  precision: Precision
+}
+
+/** What a run is, beside its steps: written when it begins and at every step. */
+export interface RunRecord {
+  /** Random, unique among the runs of this browser. */
+  id: string
+  name: string
+  notes: string
+  /** Milliseconds since 1970. */
+  createdAt: number
+  updatedAt: number
+  config: RunConfig
+  /** The Hub's commit of the base model; null for a model of this site. */
+  modelSha: string | null
+  /** The LoRA that is trained; null in full-parameter training. */
+  lora: LoraConfig | null
+  engine: EngineInfo
+  environment: { name: string; tools: Tool[]; prompts: { system: string; user: string } }
+  /** Finished steps. */
+  step: number
+  /** The newest step that the run can go on from; null when none is kept. */
+  checkpoint: number | null
+  finished: boolean
+  evaluations: EvaluationRecord[]
+  /** What it takes in this browser's storage, all together. */
+  bytes: number
+  /** Steps whose episodes were dropped to stay within the quota, oldest first. */
+  droppedSteps: number
+  /** This program's version. */
+  version: string
+}
+
+/** An episode as it is archived: with its texts, so that it can be read without the tokenizer. */
+export interface KeptEpisode extends ScoredEpisode {
+  /** Text of every token as the trajectory shows it, [tokens]. */
+  texts: string[]
+  /** TRL's columns: the ids decoded with special tokens removed. */
+  prompt: string
+  completion: string
+}
+
+/** A file of an export, its path relative to the folder that is taken away. */
+export interface ExportFile {
+  path: string
+  content: string | Uint8Array<ArrayBuffer> | Blob
+}
