@@ -1,8 +1,9 @@
 /** A run as it is kept, compared and taken away: plain data, without the adapter's tensors. */
 
 import type { LoraConfig, Precision, RunConfig } from './config'
+import type { DiscoveredEnvironment } from './discovered'
 import type { EngineInfo } from './engine'
-import type { Metrics, ScoredEpisode, StepRecord } from './events'
+import type { Metrics, ScoredEpisode, StepRecord, TokenOption } from './events'
 import type { Tool } from './tools'
 
 /** One step reduced to its numbers. */
@@ -63,7 +64,17 @@ export interface RunRecord {
   /** The LoRA that is trained; null in full-parameter training. */
   lora: LoraConfig | null
   engine: EngineInfo
-  environment: { name: string; tools: Tool[]; prompts: { system: string; user: string } }
+  environment: {
+    name: string
+    /** As the model sees them. */
+    tools: Tool[]
+    prompts: { system: string; user: string }
+    /**
+     * Of an OpenEnv server: what discovery found, with the tools as the server understands them (without the edits) and what is sent for
+     * each call. Null or absent for built-in environments.
+     */
+    discovered?: DiscoveredEnvironment | null
+  }
   /** Finished steps. */
   step: number
   /** The newest step that the run can go on from; null when none is kept. */
@@ -82,6 +93,8 @@ export interface RunRecord {
 export interface KeptEpisode extends ScoredEpisode {
   /** Text of every token as the trajectory shows it, [tokens]. */
   texts: string[]
+  /** Likeliest tokens where the model sampled, with the texts that a person reads. */
+  alternatives: (TokenOption[] | null)[]
   /** TRL's columns: the ids decoded with special tokens removed. */
   prompt: string
   completion: string
