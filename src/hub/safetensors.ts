@@ -6,6 +6,7 @@
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import { isRecord } from '../core/records'
+import { toHalf } from './narrow'
 import { DTYPE_BYTES, widen, type SafetensorsDtype } from './widen'
 
 export { widen, type SafetensorsDtype }
@@ -150,9 +151,14 @@ function compareNames(a: string, b: string): number {
  * Writes float32 tensors as the reference writer does: tensors by name, header keys in that order after the metadata,
  * header padded with spaces to a multiple of 8. The same tensors give the same bytes.
  * @param metadata text by key; 'format': 'pt' is what PEFT and transformers write
+ * @param dtype how the file stores them; 'F16' rounds to the nearest, and to infinity what is too large for it
  * @throws PlaygroundError('model') when a name occurs twice or a tensor's data do not fit its dims
  */
-export function writeSafetensors(tensors: readonly NamedTensor[], metadata: Record<string, string> = { format: 'pt' }): Uint8Array {
+export function writeSafetensors(
+  tensors: readonly NamedTensor[],
+  metadata: Record<string, string> = { format: 'pt' },
+  dtype: 'F32' | 'F16' = 'F32',
+): Uint8Array<ArrayBuffer> {
   const sorted = [...tensors].sort((a, b) => compareNames(a.name, b.name))
   const header: [string, unknown][] = []
   const keys = Object.keys(metadata).sort(compareNames)
@@ -163,8 +169,9 @@ export function writeSafetensors(tensors: readonly NamedTensor[], metadata: Reco
     if (dims.reduce((product, n) => product * n, 1) !== data.length) {
       refuse(`'${name}' has dims [${dims.join(', ')}] but ${data.length} values`, 'Pass data that fill the dims.')
     }
-    header.push([name, { dtype: 'F32', shape: dims, data_offsets: [position, position + data.byteLength] }])
-    position += data.byteLength
+    const end = position + data.length * DTYPE_BYTES[dtype]
+    header.push([name, { dtype, shape: dims, data_offsets: [position, end] }])
+    position = end
   }
   // Written key by key: an object literal would move integer-like names to the front.
   const json = `{${header.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`
@@ -176,8 +183,9 @@ export function writeSafetensors(tensors: readonly NamedTensor[], metadata: Reco
   out.set(text, 8)
   let offset = 8 + headerBytes
   for (const { data } of sorted) {
-    out.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), offset)
-    offset += data.byteLength
+    const stored = dtype === 'F16' ? toHalf(data) : data
+    out.set(new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength), offset)
+    offset += stored.byteLength
   }
   return out
 }
