@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { DiscoveredEnvironment } from './discovered'
 import { shownTools, toolsFound } from './discovered'
 import { PlaygroundError } from './errors'
-import { applyToolEdits, calledTool, describeTool, hideTool, renameTool, restrictParameter, type ToolEdit } from './tool-edits'
+import { applyToolEdits, calledTool, describeTool, hideTool, renameTool, restrictParameter, type Restriction, type ToolEdit } from './tool-edits'
 import { checkToolCall } from './tool-schema'
 import type { JsonSchema, Tool } from './tools'
 
@@ -20,7 +20,7 @@ const MOVE = tool('move', {
 })
 const LOOK = tool('look', {})
 const FOUND: DiscoveredEnvironment = { ...toolsFound('example.org', [MOVE, LOOK]), family: 'typed', title: 'Example' }
-const parameter = (found: DiscoveredEnvironment, name: string) => found.tools[0]?.tool.function.parameters.properties?.[name]
+const parameter = (found: DiscoveredEnvironment, name: string) => found.tools[0]?.tool.function.parameters.properties?.[name] ?? {}
 
 describe('renameTool', () => {
   it('changes what the model sees; id, original and mapping stay', () => {
@@ -67,17 +67,52 @@ describe('restrictParameter', () => {
     expect(checkToolCall(call('left'), shownTools(edited))).toBeNull()
   })
 
-  it('narrows a range, never widens it, and starts from the original each time', () => {
+  it('narrows a range, never widens it', () => {
     const edited = restrictParameter(FOUND, 'move', 'speed', { maximum: 5 })
     expect(parameter(edited, 'speed')).toMatchObject({ minimum: 0, maximum: 5 })
-    expect(parameter(restrictParameter(edited, 'move', 'speed', { minimum: 2, maximum: 99 }), 'speed')).toMatchObject({
-      minimum: 2,
-      maximum: 10,
-    })
+    expect(parameter(restrictParameter(edited, 'move', 'speed', { minimum: 2, maximum: 99 }), 'speed')).toMatchObject({ minimum: 2, maximum: 5 })
     expect(parameter(restrictParameter(FOUND, 'move', 'gear', { minimum: 1 }), 'gear')).toMatchObject({ minimum: 1 })
   })
 
-  it.each<[string, string, Parameters<typeof restrictParameter>[3], string]>([
+  it('twice leaves what both allow, in either order; nothing left is refused', () => {
+    const twice = (...edits: Restriction[]) => parameter(edits.reduce((found, to) => restrictParameter(found, 'move', 'speed', to), FOUND), 'speed')
+    expect(twice({ enum: [1, 5, 8] }, { maximum: 6 }).enum).toEqual([1, 5])
+    expect(twice({ maximum: 6 }, { enum: [1, 5, 8] }).enum).toEqual([1, 5])
+    expect(twice({ enum: [1, 5] }, { enum: [5, 8] }).enum).toEqual([5])
+    for (const edits of [[{ enum: [8] }, { maximum: 6 }], [{ maximum: 6 }, { enum: [8] }], [{ enum: [1] }, { enum: [5] }], [{ maximum: 2 }, { minimum: 3 }]]) {
+      expect(() => twice(...edits)).toThrow('No value of move.speed would be left: its restrictions exclude each other')
+    }
+  })
+
+  it('counts in whole numbers where the parameter does, also inside a union with null', () => {
+    const gear = { anyOf: [{ type: 'integer', minimum: 0, maximum: 5 }, { type: 'null' }] }
+    const found: DiscoveredEnvironment = { ...FOUND, ...toolsFound('h', [tool('shift', { gear })]) }
+    expect(parameter(restrictParameter(found, 'shift', 'gear', { minimum: 1.5, maximum: 9 }), 'gear')).toEqual({ type: 'integer', minimum: 2, maximum: 5 })
+    expect(() => restrictParameter(found, 'shift', 'gear', { minimum: 1.2, maximum: 1.8 })).toThrow('from 2 to 1')
+    expect(() => restrictParameter(found, 'shift', 'gear', { minimum: 6 })).toThrow('from 6 to 5')
+  })
+
+  it.each<[string, JsonSchema, Restriction, unknown, boolean]>([
+    ['no default that is known', { type: 'integer' }, { maximum: 3 }, undefined, true],
+    ['a default outside', { type: 'integer', default: 9 }, { maximum: 3 }, undefined, true],
+    ['a default outside the list', { type: 'string', enum: ['a', 'b'], default: 'b' }, { enum: ['a'] }, undefined, true],
+    ['a default of null', { anyOf: [{ type: 'integer' }, { type: 'null' }], default: null }, { maximum: 3 }, undefined, true],
+    ['null for left out', { type: 'integer', nullable: true }, { maximum: 3 }, undefined, true],
+    ['a default inside', { type: 'integer', default: 2 }, { maximum: 3 }, 2, false],
+  ])('an optional parameter with %s: the server cannot fill in what was not allowed', (_, schema, to, fallback, isRequired) => {
+    const bare = tool('go', { far: schema, on: { type: 'boolean' } })
+    const optional: Tool = { ...bare, function: { ...bare.function, parameters: { ...bare.function.parameters, required: ['on'] } } }
+    const edited = restrictParameter({ ...FOUND, ...toolsFound('h', [optional]) }, 'go', 'far', to)
+    const shown = shownTools(edited)
+    expect(shown[0]?.function.parameters.required).toEqual(isRequired ? ['on', 'far'] : ['on'])
+    expect(parameter(edited, 'far').default).toBe(fallback)
+    const wrong = checkToolCall({ name: 'go', arguments: { on: true } }, shown)
+    expect(wrong).toBe(isRequired ? 'The tool "go" needs the argument "far".' : null)
+    expect(checkToolCall({ name: 'go', arguments: { on: true, far: null } }, shown)).toContain('"far" of "go" must be')
+    expect(optional.function.parameters.required).toEqual(['on'])
+  })
+
+  it.each<[string, string, Restriction, string]>([
     ['a value that it does not have', 'to', { enum: ['up'] }, '"up" is no value of move.to'],
     ['a value of another type', 'speed', { enum: ['fast'] }, '"fast" is no value'],
     ['a value outside its range', 'speed', { enum: [11] }, '11 is no value'],

@@ -67,47 +67,77 @@ export function describeTool(found: DiscoveredEnvironment, id: string, descripti
 }
 
 /**
- * The tool with a narrower parameter: fewer values, or a smaller range. Throws PlaygroundError('config') when a value would not be
- * accepted by the original parameter, when nothing would be left, or when a range is asked of what is no number.
+ * The tool with a narrower parameter: fewer values, or a smaller range, within what earlier restrictions left. It must be given, unless
+ * its own default lies within: what the model leaves out, the server would fill in as it likes. Throws PlaygroundError('config') when a
+ * value would not be accepted by the original parameter, when nothing would be left, or when a range is asked of what is no number.
  */
 export function restrictParameter(found: DiscoveredEnvironment, id: string, parameter: string, to: Restriction): DiscoveredEnvironment {
   const { original, tool } = find(found, id)
   const before = parameterOf(original, parameter)
-  const where = `${id}.${parameter}`
-  if (to.enum !== undefined) {
-    if (to.enum.length === 0) throw refuse(`No value of ${where} would be left.`, 'Allow at least one.')
-    for (const value of to.enum) {
-      const alone = {
-        type: 'function',
-        function: { name: id, description: '', parameters: { properties: { [parameter]: before } } },
-      } as const
-      const wrong = checkToolCall({ name: id, arguments: { [parameter]: value } }, [alone])
-      if (wrong !== null)
-        throw refuse(`${JSON.stringify(value)} is no value of ${where}. ${wrong}`, 'Take only values that the environment accepts.')
-    }
-  }
-  const { minimum, maximum } = to
-  if (minimum !== undefined || maximum !== undefined) {
-    if (!isNumeric(before)) throw refuse(`${where} is not a number, so it has no range.`, 'List the values that it may have instead.')
-    for (const bound of [minimum, maximum]) {
-      if (bound !== undefined && !Number.isFinite(bound)) throw refuse(`${bound} is no bound of ${where}.`, 'Give a number.')
-    }
-    const low = Math.max(minimum ?? -Infinity, bound(before.minimum, -Infinity))
-    const high = Math.min(maximum ?? Infinity, bound(before.maximum, Infinity))
-    if (low > high) throw refuse(`No value of ${where} lies from ${low} to ${high}.`, 'Give a minimum that is not above the maximum.')
-    if (to.enum === undefined) {
-      const range: JsonSchema = {}
-      if (low !== -Infinity) range.minimum = low
-      if (high !== Infinity) range.maximum = high
-      return replaced(found, id, (each) => withParameter(each, parameter, { ...parameterOf(tool, parameter), ...range }))
-    }
-    const outside = to.enum.find((value) => typeof value !== 'number' || value < low || value > high)
-    if (outside !== undefined) throw refuse(`${outside} is not from ${low} to ${high}, as ${where} must be.`, 'Give values or a range.')
-  }
-  if (to.enum === undefined) return found
-  const values = [...to.enum]
-  return replaced(found, id, (each) => withParameter(each, parameter, { ...parameterOf(tool, parameter), enum: values }))
+  if (to.enum === undefined && to.minimum === undefined && to.maximum === undefined) return found
+  checkRestriction(before, to, id, parameter)
+  const narrowed = intersection(parameterOf(tool, parameter), to, `${id}.${parameter}`)
+  const given = accepts(narrowed, narrowed.default)
+  if (!given) delete narrowed.default
+  return replaced(found, id, (each) => {
+    const { required = [] } = each.parameters
+    const changed = withParameter(each, parameter, narrowed)
+    if (given || required.includes(parameter)) return changed
+    return { ...changed, parameters: { ...changed.parameters, required: [...required, parameter] } }
+  })
 }
+
+/** Throws for what does not fit the original parameter, whatever other restrictions it has. */
+function checkRestriction(before: JsonSchema, to: Restriction, id: string, parameter: string): void {
+  const where = `${id}.${parameter}`
+  if (to.enum?.length === 0) throw refuse(`No value of ${where} would be left.`, 'Allow at least one.')
+  for (const value of to.enum ?? []) {
+    const wrong = mismatchOf(before, value, id, parameter)
+    if (wrong !== null)
+      throw refuse(`${JSON.stringify(value)} is no value of ${where}. ${wrong}`, 'Take only values that the environment accepts.')
+  }
+  if (to.minimum === undefined && to.maximum === undefined) return
+  if (!isNumeric(before)) throw refuse(`${where} is not a number, so it has no range.`, 'List the values that it may have instead.')
+  for (const bound of [to.minimum, to.maximum]) {
+    if (bound !== undefined && !Number.isFinite(bound)) throw refuse(`${bound} is no bound of ${where}.`, 'Give a number.')
+  }
+  const { low, high } = rangeOf(withoutNull(before), to)
+  if (low > high) throw refuse(`No value of ${where} lies from ${low} to ${high}.`, 'Give a minimum that is not above the maximum.')
+  const outside = to.enum?.find((value) => typeof value !== 'number' || value < low || value > high)
+  if (outside !== undefined) throw refuse(`${outside} is not from ${low} to ${high}, as ${where} must be.`, 'Give values or a range.')
+}
+
+/** What `now` and the restriction both accept, null never: it means "left out". Throws when that is nothing. */
+function intersection(now: JsonSchema, to: Restriction, where: string): JsonSchema {
+  const schema = withoutNull(now)
+  const { low, high } = rangeOf(schema, to)
+  const within = (value: unknown) => accepts(schema, value) && (typeof value !== 'number' || (value >= low && value <= high))
+  const listed = to.enum ?? schema.enum
+  const nothing = () =>
+    refuse(`No value of ${where} would be left: its restrictions exclude each other.`, 'Undo one of them, or allow something that both allow.')
+  if (listed !== undefined) {
+    const values = listed.filter(within)
+    if (values.length === 0) throw nothing()
+    return { ...schema, enum: values }
+  }
+  if (low > high) throw nothing()
+  return { ...schema, ...(low !== -Infinity && { minimum: low }), ...(high !== Infinity && { maximum: high }) }
+}
+
+/** The limits of a number that fits both; of whole numbers, the outermost whole ones. */
+function rangeOf(schema: JsonSchema, to: Restriction): { low: number; high: number } {
+  const low = Math.max(to.minimum ?? -Infinity, bound(schema.minimum, -Infinity))
+  const high = Math.min(to.maximum ?? Infinity, bound(schema.maximum, Infinity))
+  return schema.type === 'integer' ? { low: Math.ceil(low), high: Math.floor(high) } : { low, high }
+}
+
+/** null when the parameter takes the value, else why not. */
+function mismatchOf(schema: JsonSchema, value: unknown, id = '', parameter = ''): string | null {
+  const alone = { type: 'function', function: { name: id, description: '', parameters: { properties: { [parameter]: schema } } } } as const
+  return checkToolCall({ name: id, arguments: { [parameter]: value } }, [alone])
+}
+
+const accepts = (schema: JsonSchema, value: unknown): boolean => value !== undefined && mismatchOf(schema, value) === null
 
 /** The environment without the tool. Throws PlaygroundError('config') when it is the last one. */
 export function hideTool(found: DiscoveredEnvironment, id: string): DiscoveredEnvironment {
@@ -163,6 +193,24 @@ function withParameter(tool: Tool['function'], parameter: string, schema: JsonSc
 function isNumeric(schema: JsonSchema): boolean {
   const kinds = [schema, ...(Array.isArray(schema.anyOf) ? (schema.anyOf as JsonSchema[]) : [])].map((each) => each?.type)
   return kinds.includes('integer') || kinds.includes('number')
+}
+
+/** The schema of everything but null; a union of one with it becomes plain. */
+function withoutNull({ nullable: _, ...schema }: JsonSchema): JsonSchema {
+  const isNull = (each: unknown) => (each as JsonSchema | null)?.type === 'null'
+  const { anyOf, ...rest } = schema
+  if (Array.isArray(anyOf) && anyOf.some(isNull)) {
+    const others = (anyOf as JsonSchema[]).filter((each) => !isNull(each))
+    return others.length === 1 ? withoutNull({ ...others[0], ...rest }) : { ...rest, anyOf: others }
+  }
+  const out: JsonSchema = { ...schema }
+  const types: unknown = schema.type
+  if (Array.isArray(types)) {
+    const [only, ...more] = (types as string[]).filter((type) => type !== 'null')
+    if (only !== undefined) Object.assign(out, { type: more.length === 0 ? only : [only, ...more] })
+  }
+  if (out.enum !== undefined) out.enum = out.enum.filter((value) => value !== null)
+  return out
 }
 
 const bound = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)

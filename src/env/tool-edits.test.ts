@@ -37,7 +37,7 @@ describe('an environment with edited tools', () => {
     const session = await withToolEdits(catchEnvironment(), edits).open()
     const first = await session.reset(reset)
     const stay = await session.step({ name: 'go', arguments: { to: 'stay' } })
-    expect(stay).toMatchObject({ toolError: true, reward: null, done: false })
+    expect(stay).toMatchObject({ toolError: true, refused: true, reward: null, done: false })
     expect(stay.text).toContain('must be one of "left", "right", not "stay"')
     expect((await session.step({ name: 'move', arguments: { to: 'left' } })).text).toContain('There is no tool named "move"')
     // The ball has not fallen meanwhile.

@@ -72,7 +72,7 @@ function editedSession(session: EnvironmentSession, found: DiscoveredEnvironment
     async step(call) {
       const why = checkToolCall(call, tools)
       const called = calledTool(found, call)
-      if (why !== null || !called) return { text: `Error: ${why ?? 'no such tool.'}`, reward: null, done: false, metadata: {}, toolError: true }
+      if (why !== null || !called) return { text: `Error: ${why ?? 'no such tool.'}`, reward: null, done: false, metadata: {}, toolError: true, refused: true }
       return session.step({ ...call, name: called.id })
     },
     ...(session.readState ? { readState: async () => (await session.readState?.()) ?? {} } : {}),
