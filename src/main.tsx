@@ -2,8 +2,10 @@
 
 import { createRoot } from 'react-dom/client'
 import { App } from './panels/app/App'
+import { keepSite } from './site'
 import { followAddressBar } from './store/address-bar'
 import { createStores } from './store/create'
+import { followLeaving } from './store/leaving'
 import { browserClock } from './store/run-store'
 import { createHandle } from './store/scripting'
 import './ui/styles'
@@ -13,6 +15,8 @@ const client = createEngineClient()
 const stores = createStores(client, location.hash, browserClock)
 window.playground = createHandle(stores)
 followAddressBar(stores)
+followLeaving(stores)
+keepSite(stores)
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no element "root"')

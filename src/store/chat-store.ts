@@ -114,6 +114,7 @@ export function createChat(port: EnginePort): Chat {
         if (pending?.requestId === message.requestId) end(pending, { reason: message.reason, error: message.error })
         return
       case 'cleared':
+      case 'restored':
         return store.setState({ fresh: true })
       case 'state':
         // A worker that died answers nothing more.

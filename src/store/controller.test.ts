@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createStores } from './create'
 import { hasChanges } from './setup-store'
+import { restoredMessage } from './testing/kept'
 import { engineMessages, scriptedPort, stepMessages } from './testing/script'
 
 /** Draws at once. */
@@ -99,6 +100,33 @@ describe('what the buttons do', () => {
     controller.chooseEnvironment({ kind: 'builtin', name: 'catch' })
     expect(setup.getState().config).toMatchObject({ environment: { name: 'catch' }, grpo: { seed: 7 } })
     expect(port.sent.at(-1)?.type).toBe('configure')
+  })
+
+  it('takes over the settings of a run that was gone on with, and lets it train', () => {
+    const { controller, port, setup, selection, types } = page('#v=1&env=localhost:8000&seed=7')
+    const { run, ...message } = restoredMessage(3)
+    selection.setState({ step: 9, token: 4 })
+    port.say(...engineMessages(), { ...message, run: { ...run, config: { ...run.config, user_prompt: 'Theirs.' } } })
+    expect(setup.getState()).toMatchObject({ config: { user_prompt: 'Theirs.' }, applied: { user_prompt: 'Theirs.' }, awaitsConsent: false })
+    expect(selection.getState()).toMatchObject({ step: null, token: null })
+    controller.train()
+    expect(types()).toEqual(['train'])
+  })
+
+  it('shows a recording beside the settings of the run that is loaded, and trains only after Reset', () => {
+    const { controller, port, setup, types } = page()
+    controller.start()
+    port.say(...engineMessages())
+    const { run, ...message } = restoredMessage(3)
+    port.say({ ...message, run: { ...run, checkpoint: null, config: { ...run.config, user_prompt: 'Theirs.' } } })
+    expect(setup.getState().config.user_prompt).not.toBe('Theirs.')
+    controller.train()
+    controller.step()
+    expect(types()).toEqual(['configure'])
+    controller.reset()
+    port.say({ type: 'cleared' })
+    controller.train()
+    expect(types()).toEqual(['configure', 'reset', 'train'])
   })
 
   it('pairs evaluations with their answers', async () => {

@@ -5,6 +5,7 @@ import type { Command, EvaluationResult, Message } from '../worker/protocol'
 import { createModelActions, type ModelActions } from './model-actions'
 import { defaultWithModel, needsLoad } from './model-settings'
 import { isDistrusted, type ModelStore } from './model-store'
+import { isRecording } from './restore'
 import type { RunStore } from './run-store'
 import type { SelectionStore } from './selection-store'
 import { hasChanges, type SetupStore } from './setup-store'
@@ -67,7 +68,9 @@ export function createController(
     if (message.type === 'environment') offerPrompts(message)
     // A failed change: the controls keep it, the run that goes on has these.
     if (message.type === 'configured') setup.setState({ applied: message.config })
-    if (message.type === 'cleared') selection.setState({ step: null, token: null })
+    if (message.type === 'cleared' || message.type === 'restored') selection.setState({ step: null, token: null })
+    // A run that was gone on with brings its settings; a recording leaves those of the run that is loaded.
+    if (message.type === 'restored' && !isRecording(message.run)) takeOver(message.run.config)
     if (message.type === 'evaluation') {
       pending.get(message.requestId)?.resolve(message.result)
       pending.delete(message.requestId)
@@ -86,6 +89,11 @@ export function createController(
     const user_prompt = config.user_prompt || prompts.user
     if (system_prompt === config.system_prompt && user_prompt === config.user_prompt) return
     setup.setState({ config: { ...config, system_prompt, user_prompt } })
+  }
+
+  function takeOver(config: RunConfig) {
+    afterReady = null
+    setup.setState({ config, applied: config, awaitsConsent: false, problems: [] })
   }
 
   function send(command: Command) {
@@ -111,6 +119,8 @@ export function createController(
   function go(command: Command) {
     const state = setup.getState()
     run.flush()
+    // Nothing can be trained on from what was read from a file.
+    if (run.getState().recording !== null) return
     const fresh = state.applied === null || isFresh(run.getState())
     if (isDistrusted(run.getState().engine, models.getState()) || (fresh && needsLoad(state))) return
     if (state.applied === null || (hasChanges(state) && fresh)) {

@@ -7,8 +7,10 @@ import { readLink } from './link'
 import { createModelStore } from './model-store'
 import { createPlay } from './play-store'
 import { type Clock, createRunStore } from './run-store'
+import { createRuns } from './runs-store'
 import { createSelectionStore } from './selection-store'
 import { createSetupStore } from './setup-store'
+import { createTakeAway } from './take-away-store'
 
 /** A link that names a server or a model of the Hub waits for consent; nothing here starts the engine. */
 export function createStores(port: EnginePort, hash: string, clock: Clock): Stores {
@@ -20,5 +22,8 @@ export function createStores(port: EnginePort, hash: string, clock: Clock): Stor
   setup.setState({ config: link.config, problems: link.problems, awaitsConsent: link.config.environment.kind === 'openenv' })
   const chat = createChat(port)
   const play = createPlay(port, setup, clock)
-  return { run, setup, selection, chat, play, models, controller: createController(port, run, setup, selection, models) }
+  const runs = createRuns(port)
+  const controller = createController(port, run, setup, selection, models)
+  const takeAway = createTakeAway(port, controller.evaluate)
+  return { run, setup, selection, chat, play, models, runs, takeAway, controller }
 }

@@ -7,8 +7,10 @@ import type { Controller } from './controller'
 import type { ModelStore, ModelView } from './model-store'
 import type { Play, PlayView } from './play-store'
 import type { RunStore } from './run-store'
+import type { Runs, RunsView } from './runs-store'
 import type { SelectionStore, SelectionView } from './selection-store'
 import type { SetupStore, SetupView } from './setup-store'
+import type { TakeAway, TakeAwayView } from './take-away-store'
 import type { TokenLog } from './token-log'
 import { findStep, type EpisodeView, type RunView, type StepView } from './view'
 
@@ -19,6 +21,8 @@ export interface Stores {
   models: ModelStore
   chat: Chat
   play: Play
+  runs: Runs
+  takeAway: TakeAway
   controller: Controller
 }
 
@@ -53,6 +57,14 @@ export function useChat<T>(selector: (view: ChatView) => T): T {
 
 export function usePlay<T>(selector: (view: PlayView) => T): T {
   return useStore(useStores().play.store, selector)
+}
+
+export function useRuns<T>(selector: (view: RunsView) => T): T {
+  return useStore(useStores().runs.store, selector)
+}
+
+export function useTakeAway<T>(selector: (view: TakeAwayView) => T): T {
+  return useStore(useStores().takeAway.store, selector)
 }
 
 export function useSelection<T>(selector: (view: SelectionView) => T): T {

@@ -103,6 +103,7 @@ function finishStep(view: RunView, record: StepRecord, tokens: TokenLog): RunVie
   const history = [...view.history.filter((s) => s.step !== record.step), summarise(record)].slice(-KEPT_STEPS)
   const updated = changeStep(view, record.step, (s) => ({
     ...s,
+    training: null,
     finished: true,
     groups: record.groups,
     episodes: s.episodes.map((e) => ({ ...e, advantage: byIndex.get(e.index)?.advantage ?? e.advantage })),

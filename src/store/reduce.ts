@@ -2,6 +2,7 @@
 
 import type { Message } from '../worker/protocol'
 import { reduceEvent } from './reduce-event'
+import { restore } from './restore'
 import type { TokenLog } from './token-log'
 import { EMPTY_RUN, type RunView } from './view'
 
@@ -38,7 +39,7 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
       // The model panel, the chat, play by hand and the settings keep their own stores.
       return view
     case 'restored':
-      return view
+      return restore(view, message, tokens)
     case 'evaluation':
     case 'evaluation-failed':
       return { ...view, evaluation: null }

@@ -90,6 +90,8 @@ export interface RunView {
   history: readonly StepSummary[]
   notices: readonly NoticeView[]
   evaluation: { split: 'train' | 'heldout'; done: number; total: number } | null
+  /** Name of the recording that is shown instead of a run; null while a run is. */
+  recording: string | null
 }
 
 export const EMPTY_RUN: RunView = {
@@ -100,6 +102,7 @@ export const EMPTY_RUN: RunView = {
   history: [],
   notices: [],
   evaluation: null,
+  recording: null,
 }
 
 /** The step that is running or was the last to run. */

@@ -1,7 +1,7 @@
 /** A scripted run of lane, message by message as a worker would send it; for tests and the fixture page, never for the product. */
 
 import type { EnvironmentSpec } from '../../core/config'
-import { type Author, type Episode } from '../../core/episode'
+import type { Author, Episode, Turn } from '../../core/episode'
 import type { AppendedToken, ScoredEpisode, StepRecord, TrainEvent } from '../../core/events'
 import { hash, uniform } from '../../core/random'
 import type { Command, Message } from '../../worker/protocol'
@@ -212,8 +212,9 @@ function plan(step: number, index: number, group: number, skill: number, isBroke
     authors: tokens.map((t) => t.author),
     alternatives: tokens.map((t) => t.top),
     promptLength: prompt.length,
-    turns: [],
+    turns: turnsOf(prompt.length, turns, scenes, { reward, ms: 12 + index }),
     messages: [],
+    scene: scenes[0],
     reward,
     ...(reward === null ? {} : { success }),
     exit: isBroken ? 'env_error' : 'env_done',
@@ -221,6 +222,20 @@ function plan(step: number, index: number, group: number, skill: number, isBroke
     terminated: true,
   }
   return { prompt, turns, scenes, episode }
+}
+
+/** The record of what the events tell turn by turn. */
+function turnsOf(from: number, planned: readonly PlannedTurn[], scenes: readonly unknown[], { reward, ms }: { reward: number | null; ms: number }): Turn[] {
+  let start = from
+  return planned.map(({ model, answer }, i) => {
+    const end = start + model.length
+    const done = i === planned.length - 1
+    const call = { call: { name: 'observe', arguments: {} }, result: '', reward: done ? reward : null, done, error: false, ms }
+    // A server that failed answered nothing to the last call.
+    const turn: Turn = { start, end, resultEnd: end + answer.length, calls: done && reward === null ? [] : [call], parseError: null, scene: scenes[i + 1] }
+    start = turn.resultEnd
+    return turn
+  })
 }
 
 function score(step: number, episodes: Episode[], groupCount: number): StepRecord {

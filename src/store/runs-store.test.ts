@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { createRuns, currentRun, MOST_COMPARED } from './runs-store'
+import { restoredMessage, runRecord, runsMessage } from './testing/kept'
+import { scriptedPort } from './testing/script'
+
+function page() {
+  const port = scriptedPort()
+  const runs = createRuns(port)
+  const read = () => port.sent.flatMap((c) => (c.type === 'read-history' ? [c] : []))
+  return { port, runs, view: runs.store.getState, read }
+}
+
+const A = runRecord()
+const B = runRecord({ id: 'run-b', name: 'catch', updatedAt: A.updatedAt - 1000, step: 12, checkpoint: 10 })
+const { history } = restoredMessage(3)
+
+describe('the runs that are kept', () => {
+  it('are told newest first, with the one that is loaded', () => {
+    const { port, view } = page()
+    port.say(runsMessage([A, B], { current: 'run-b', problem: '' }))
+    expect(view()).toMatchObject({ runs: [A, B], current: 'run-b', storage: { usage: 8_400_000 } })
+    expect(currentRun(view())).toEqual(B)
+  })
+
+  it('offer the newest one at the start of the page, where it has steps to come', () => {
+    const offered = (...args: Parameters<typeof runsMessage>) => {
+      const { port, view } = page()
+      port.say(runsMessage(...args))
+      return view().offered
+    }
+    expect(offered([A, B])).toBe('run-a')
+    expect(offered([{ ...A, finished: true }, B])).toBeNull()
+    expect(offered([{ ...A, checkpoint: null }, B])).toBeNull()
+    expect(offered([A, B], { current: 'run-a' })).toBeNull()
+    expect(offered([])).toBeNull()
+  })
+
+  it('offer nothing that was begun on this page, and no more than once', () => {
+    const { port, runs, view } = page()
+    port.say(runsMessage([B], { current: null }))
+    runs.discardOffer()
+    port.say(runsMessage([A, B]))
+    expect(view().offered).toBeNull()
+  })
+
+  it('take the offer back when the run is deleted or goes on', () => {
+    const { port, runs, view } = page()
+    port.say(runsMessage([A, B]))
+    runs.resume('run-a')
+    expect([port.sent.at(-1), view().resuming]).toEqual([{ type: 'resume', id: 'run-a' }, 'run-a'])
+    port.say(restoredMessage(37))
+    expect([view().offered, view().resuming]).toEqual([null, null])
+  })
+
+  it('say that a run cannot go on', () => {
+    const { port, runs, view } = page()
+    runs.resume('run-a')
+    port.say({ type: 'state', state: { state: 'failed', error: 'It is open in another tab.', advice: '', recoverable: true } })
+    expect(view().resuming).toBeNull()
+  })
+
+  it('are compared by their steps, read once for each length', () => {
+    const { port, runs, view, read } = page()
+    port.say(runsMessage([A, B]))
+    runs.compare('run-b', true)
+    expect(read()).toEqual([{ type: 'read-history', requestId: 1, id: 'run-b' }])
+    expect(view().histories['run-b']).toEqual({ step: 12, steps: null })
+    port.say({ type: 'run-history', requestId: 1, id: 'run-b', history })
+    runs.compare('run-b', false)
+    runs.compare('run-b', true)
+    expect(read()).toHaveLength(1)
+    expect(view()).toMatchObject({ compared: ['run-b'], histories: { 'run-b': { steps: history } } })
+    // It went on in another tab: what is drawn stays until the new steps are there.
+    port.say(runsMessage([A, { ...B, step: 13 }]))
+    expect(read()).toHaveLength(2)
+    expect(view().histories['run-b']).toEqual({ step: 13, steps: history })
+  })
+
+  it('are compared no more than can be told apart, and no longer once deleted', () => {
+    const { port, runs, view } = page()
+    const many = Array.from({ length: MOST_COMPARED + 1 }, (_, i) => runRecord({ id: `r${i}` }))
+    port.say(runsMessage(many))
+    for (const { id } of many) runs.compare(id, true)
+    expect(view().compared).toEqual(['r1', 'r2', 'r3', 'r4', 'r5'])
+    port.say(runsMessage(many.slice(3)))
+    expect(view().compared).toEqual(['r3', 'r4', 'r5'])
+    expect(view().histories['r1']).toBeUndefined()
+  })
+
+  it('ignore an answer that nobody waits for', () => {
+    const { port, view } = page()
+    port.say(runsMessage([A]), { type: 'run-history', requestId: 9, id: 'run-a', history })
+    expect(view().histories).toEqual({})
+  })
+
+  it('are renamed, noted and deleted by the worker', () => {
+    const { port, runs } = page()
+    runs.edit('run-a', { name: 'mine' })
+    runs.edit('run-a', { notes: 'with a higher rate' })
+    runs.remove('run-a')
+    expect(port.sent).toEqual([
+      { type: 'edit-run', id: 'run-a', name: 'mine' },
+      { type: 'edit-run', id: 'run-a', notes: 'with a higher rate' },
+      { type: 'delete-run', id: 'run-a' },
+    ])
+  })
+
+  it('give a file of trajectories to the worker and keep what was wrong with it', () => {
+    const { port, runs, view } = page()
+    const file = new Blob(['{}'])
+    runs.importFile('a.jsonl', file)
+    expect([port.sent.at(-1), view().importing]).toEqual([{ type: 'import-trajectories', name: 'a.jsonl', file }, 'a.jsonl'])
+    port.say({ type: 'event', event: { type: 'notice', level: 'warning', text: 'Line 1 of a.jsonl has no prompt.' } })
+    expect(view()).toMatchObject({ importing: null, importProblem: 'Line 1 of a.jsonl has no prompt.' })
+    runs.importFile('b.jsonl', file)
+    port.say(restoredMessage(2, { checkpoint: null }))
+    expect(view()).toMatchObject({ importing: null, importProblem: null })
+  })
+})

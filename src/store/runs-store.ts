@@ -1,0 +1,157 @@
+/** The runs that this browser keeps, as the page shows them: the list, which of them are compared, what is being gone on with. No React, no DOM. */
+
+import { createStore, type StoreApi } from 'zustand/vanilla'
+import type { DeviceReport } from '../core/plan'
+import type { RunRecord, StepSummary } from '../core/run-record'
+import type { Message } from '../worker/protocol'
+import type { EnginePort } from './controller'
+
+/** Runs whose curves can be told apart in one chart. */
+export const MOST_COMPARED = 5
+
+/** A run's steps as they were read, or null while they come; `step`: how many the run had when they were asked for. */
+interface ReadHistory {
+  step: number
+  steps: readonly StepSummary[] | null
+}
+
+export interface RunsView {
+  /** Newest first; null until the worker has told. */
+  runs: readonly RunRecord[] | null
+  /** The run that is loaded. */
+  current: string | null
+  storage: DeviceReport['storage']
+  /** Why nothing can be kept, or ''. */
+  problem: string
+  histories: Readonly<Record<string, ReadHistory>>
+  /** Runs whose curves are drawn over the present ones, in the order in which they were chosen. */
+  compared: readonly string[]
+  /** The run that is being loaded again. */
+  resuming: string | null
+  /** The run that the page offered to go on with when it was opened; null once it was answered. */
+  offered: string | null
+  /** Trajectories that are being read from a file, and what was wrong with the last ones. */
+  importing: string | null
+  importProblem: string | null
+}
+
+export interface Runs {
+  readonly store: StoreApi<RunsView>
+  /** Asks for the list. */
+  list(): void
+  /** Loads a kept run and goes on at its newest checkpoint. */
+  resume(id: string): void
+  edit(id: string, change: { name?: string; notes?: string }): void
+  remove(id: string): void
+  /** Reads the steps of every listed run that are not known yet. */
+  readHistories(): void
+  /** Draws a run's curves over the present ones, or no longer. */
+  compare(id: string, on: boolean): void
+  /** Shows trajectories of a file, JSONL or Parquet, as a recording. */
+  importFile(name: string, file: Blob): void
+  /** The offer to go on is answered with no. */
+  discardOffer(): void
+}
+
+const NOTHING: RunsView = {
+  runs: null,
+  current: null,
+  storage: null,
+  problem: '',
+  histories: {},
+  compared: [],
+  resuming: null,
+  offered: null,
+  importing: null,
+  importProblem: null,
+}
+
+/** The newest run, if it has steps to come and is not the one that is loaded. */
+function unfinished(runs: readonly RunRecord[], current: string | null): string | null {
+  const [newest] = runs
+  return newest && !newest.finished && newest.checkpoint !== null && newest.checkpoint > 0 && newest.id !== current ? newest.id : null
+}
+
+export function createRuns(port: EnginePort): Runs {
+  const store = createStore<RunsView>(() => NOTHING)
+  let requests = 0
+  const reading = new Map<number, string>()
+
+  function listed({ runs, current, storage, problem }: Extract<Message, { type: 'runs' }>) {
+    const ids = new Set(runs.map(({ id }) => id))
+    store.setState((view) => ({
+      runs,
+      current,
+      storage,
+      problem,
+      histories: Object.fromEntries(Object.entries(view.histories).filter(([id]) => ids.has(id))),
+      compared: view.compared.filter((id) => ids.has(id)),
+      // Only what was there when the page was opened is offered.
+      offered: view.runs === null ? unfinished(runs, current) : view.offered !== null && ids.has(view.offered) && view.offered !== current ? view.offered : null,
+    }))
+    if (store.getState().compared.length > 0) readHistories(store.getState().compared)
+  }
+
+  function readHistories(ids: readonly string[]) {
+    const { runs, histories } = store.getState()
+    const stale = (runs ?? []).filter(({ id, step }) => ids.includes(id) && histories[id]?.step !== step)
+    for (const { id, step } of stale) {
+      reading.set(++requests, id)
+      store.setState((view) => ({ histories: { ...view.histories, [id]: { step, steps: view.histories[id]?.steps ?? null } } }))
+      port.send({ type: 'read-history', requestId: requests, id })
+    }
+  }
+
+  port.onMessage((message) => {
+    switch (message.type) {
+      case 'runs':
+        return listed(message)
+      case 'run-history': {
+        const id = reading.get(message.requestId)
+        reading.delete(message.requestId)
+        const known = id === undefined ? undefined : store.getState().histories[id]
+        if (id === undefined || !known) return
+        return store.setState(({ histories }) => ({ histories: { ...histories, [id]: { ...known, steps: message.history } } }))
+      }
+      case 'restored':
+        return store.setState({ resuming: null, importing: null, importProblem: null, offered: null })
+      case 'event':
+        // A file that cannot be shown is answered by a notice.
+        if (message.event.type === 'notice' && store.getState().importing !== null) {
+          store.setState({ importing: null, importProblem: message.event.text })
+        }
+        return
+      case 'state':
+        if (message.state.state === 'failed') store.setState({ resuming: null, importing: null })
+        return
+      default:
+        return
+    }
+  })
+
+  return {
+    store,
+    list: () => port.send({ type: 'list-runs' }),
+    resume(id) {
+      store.setState({ resuming: id })
+      port.send({ type: 'resume', id })
+    },
+    edit: (id, change) => port.send({ type: 'edit-run', id, ...change }),
+    remove: (id) => port.send({ type: 'delete-run', id }),
+    readHistories: () => readHistories((store.getState().runs ?? []).map(({ id }) => id)),
+    compare(id, on) {
+      store.setState(({ compared }) => ({ compared: on ? [...compared.filter((c) => c !== id), id].slice(-MOST_COMPARED) : compared.filter((c) => c !== id) }))
+      if (on) readHistories([id])
+    },
+    importFile(name, file) {
+      store.setState({ importing: name, importProblem: null })
+      port.send({ type: 'import-trajectories', name, file })
+    },
+    discardOffer: () => store.setState({ offered: null }),
+  }
+}
+
+/** The record of the run that is loaded; null while it has no step that was kept. */
+export function currentRun({ runs, current }: Pick<RunsView, 'runs' | 'current'>): RunRecord | null {
+  return runs?.find(({ id }) => id === current) ?? null
+}
