@@ -3,11 +3,9 @@
 import react from '@vitejs/plugin-react'
 import type { UserConfig } from 'vite'
 import { defineConfig } from 'vitest/config'
-
-const isolationHeaders = {
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Embedder-Policy': 'require-corp',
-}
+import { ship } from './e2e/tools/ship.ts'
+import about from './package.json' with { type: 'json' }
+import { ISOLATION_HEADERS } from './src/service-worker/isolation.ts'
 
 /**
  * onnxruntime-web starts its threads as workers of the very chunk it stands in. Merged into the engine's worker, each
@@ -20,13 +18,14 @@ const ortAlone = { groups: [{ name: 'onnxruntime', test: /[\\/]onnxruntime-(web|
  * (GRPO_NO_ISOLATION=1 serves it that way).
  */
 export function appConfig(isolated: boolean): UserConfig {
-  const headers = isolated ? isolationHeaders : {}
+  const headers = isolated ? ISOLATION_HEADERS : {}
   return {
     // Works from any folder of any static host.
     base: './',
     // A missing file under /models/ must be a 404, not index.html in the shape of a model.
     appType: 'mpa',
-    plugins: [react()],
+    define: { __VERSION__: JSON.stringify(about.version) },
+    plugins: [react(), ship()],
     // The default (iife) cannot import() inside a worker.
     worker: { format: 'es', rolldownOptions: { output: { codeSplitting: ortAlone } } },
     // transformers brings its own onnxruntime-web: two copies would be 27 MB more and two `env` objects.

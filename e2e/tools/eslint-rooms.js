@@ -15,10 +15,11 @@ export const rooms = {
   train: ['core', 'env', 'rl', 'rollout'],
   hub: ['core', 'artifacts'],
   worker: ['core', 'graph', 'model', 'artifacts', 'runtime', 'rl', 'env', 'rollout', 'train', 'hub'],
+  'service-worker': [],
   store: ['core', 'rl', 'env', 'hub', 'worker/protocol', 'ui'],
   ui: ['core', 'rl', 'env', 'worker/protocol', 'store'],
   panels: ['core', 'rl', 'env', 'hub', 'worker/protocol', 'store', 'ui'],
-  page: ['core', 'rl', 'env', 'hub', 'worker/protocol', 'worker/client', 'store', 'ui', 'panels'],
+  page: ['core', 'rl', 'env', 'hub', 'worker/protocol', 'worker/client', 'service-worker/page', 'store', 'ui', 'panels'],
 }
 
 /** Packages that only these rooms may import: the others must run in Node with neither. */

@@ -13,4 +13,6 @@ export const DURATIONS = {
   linkSettles: 300,
   /** Least time between two redraws of the chart (4 a second). */
   chart: 250,
+  /** Longest wait for the model before the site's files are kept for use without a network. */
+  keepSite: 20_000,
 } as const

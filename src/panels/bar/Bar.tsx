@@ -8,6 +8,7 @@ import { hasChanges } from '../../store/setup-store'
 import { isActive } from '../../store/view'
 import { S } from '../../ui/strings'
 import { NoticesButton } from '../notices/Notices'
+import { SiteNotices } from '../notices/SiteNotices'
 import { Badge } from './Badge'
 import { IconPause, IconPlay, IconReset, IconStep } from './icons'
 import { CopyLink, ThemeSwitch } from './PageButtons'
@@ -22,6 +23,7 @@ export function Bar() {
       <Badge />
       <div className="bar-notices">
         <NoticesButton />
+        <SiteNotices />
       </div>
       <div className="bar-end">
         <CopyLink />
