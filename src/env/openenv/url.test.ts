@@ -106,6 +106,27 @@ describe('parseServerUrl', () => {
     expect(refusal.advice).toContain(advice)
   })
 
+  it.each([
+    ['8000/ws', 'a port without its host', 'Did you mean localhost:8000?'],
+    ['7860/env', 'a port without its host', 'Did you mean localhost:7860?'],
+    ['localhost8000/ws', 'a port without its host', 'Did you mean localhost:8000?'],
+    ['99999/ws', 'a port without its host', 'huggingface.co/spaces/99999/ws'],
+    ['my-server/ws', 'the route /ws of a server "my-server"', 'localhost:8000/ws'],
+    ['localhst/WEB/', 'the route /web of a server "localhst"', 'huggingface.co/spaces/localhst/WEB'],
+    ['myhost/openapi.json', 'the route /openapi.json', 'wss://example.org/openapi.json'],
+  ])('%s is not taken for a Space', (pasted, message, advice) => {
+    const refusal = refusalOf(pasted)
+    expect(refusal.message).toContain(message)
+    expect(refusal.advice).toContain(advice)
+  })
+
+  it('a Space of such a name is taken by its page', () => {
+    expect(parseServerUrl('huggingface.co/spaces/8000/ws')).toMatchObject({ spaceId: '8000/ws', ws: 'wss://8000-ws.hf.space/ws' })
+    expect(parseServerUrl('spaces/me/web').spaceId).toBe('me/web')
+    expect(parseServerUrl('8k/env').spaceId).toBe('8k/env')
+    expect(parseServerUrl('localhost/ws').ws).toBe('ws://localhost/ws')
+  })
+
   it.each(['http://http://localhost:8000', 'https://https://example.org', 'ws://http://127.0.0.1:8000', 'http://http//u:secret@example.org'])(
     '%s has a scheme too many',
     (pasted) => {

@@ -88,7 +88,24 @@ function fromId(text: string): ServerAddress | null {
   const bare = text.replace(/\/+$/, '')
   const [owner = '', name = ''] = bare.split('/')
   if (/^(spaces|datasets|models)\//i.test(bare)) return fromHubPath(bare, text)
-  return SPACE_ID.test(bare) && owner.toLowerCase() !== 'localhost' ? fromSpace(owner, name) : null
+  if (!SPACE_ID.test(bare) || owner.toLowerCase() === 'localhost') return null
+  refuseHostWithoutPort(owner, name, bare)
+  return fromSpace(owner, name)
+}
+
+/** Throws for what has the form of a Space's id and is a server's address with a part missing: 8000/ws, localhost8000/ws, my-server/ws. */
+function refuseHostWithoutPort(owner: string, name: string, text: string): void {
+  const page = `A Space of this name is taken by the address of its page, huggingface.co/spaces/${text}.`
+  const port = Number(/^(?:localhost[-_]?)?(\d+)$/i.exec(owner)?.[1] ?? Number.NaN)
+  if (Number.isInteger(port)) {
+    const meant = port > 0 && port <= 65535 ? `Did you mean localhost:${port}? ` : ''
+    throw refuse(`${quote(text)} reads like a port without its host, not like a Space.`, `${meant}${page}`)
+  }
+  if (!ROUTE.test(`/${name}`)) return
+  throw refuse(
+    `${quote(text)} reads like the route /${name.toLowerCase()} of a server ${quote(owner)}, which is no whole host.`,
+    `Write its domain or port, such as localhost:8000/${name.toLowerCase()} or wss://example.org/${name.toLowerCase()}. ${page}`,
+  )
 }
 
 function parseUrl(text: string, scheme: string | null): URL {
