@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Observation } from '../../core/environment'
-import { PlaygroundError } from '../../core/errors'
+import { isLasting, PlaygroundError } from '../../core/errors'
 import { RandomStream } from '../../core/random'
 import type { ToolCall } from '../../core/tools'
 import { OpenEnvEnvironment, type OpenEnvOptions } from './client'
@@ -87,6 +87,27 @@ describe('episodes', () => {
       await session.close()
     },
   )
+
+  it('are blamed on the action by SESSION_ERROR that answers it, and on nobody by one that comes unasked', async () => {
+    const answered = await started(errorFrame('SESSION_ERROR', 'cannot serialise'))
+    const blamed = await failure(answered.session.step(left))
+    expect([blamed.message, isLasting(blamed)]).toEqual([expect.stringContaining('ended the session over an action'), true])
+    const { session, peers } = await started(observation({ text: 'x' }, 0))
+    peers[1]?.send(errorFrame('SESSION_ERROR', 'The environment was reaped.'))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const unasked = await failure(session.step(left))
+    expect(unasked.message).toBe('example.org reported SESSION_ERROR though nothing had been asked of it: The environment was reaped.')
+    expect([unasked.recurrence, isLasting(unasked)]).toEqual(['passing', false])
+    // The action was not even sent.
+    expect(peers[1]?.received.some((text) => text.includes('"step"'))).toBe(false)
+  })
+
+  it.each([['VALIDATION_ERROR', true], ['SESSION_ERROR', false]] as const)('do not begin when reset is answered with %s; lasting: %s', async (code, lasting) => {
+    const { environment } = catchServer((_, peer) => peer.send(errorFrame(code, 'no')))
+    await environment.connect()
+    const error = await failure((await environment.open()).reset(reset))
+    expect([error.message, isLasting(error)]).toEqual([expect.stringContaining(`answered to reset with ${code}: no`), lasting])
+  })
 
   it('end at a deadline, after done, and do not begin without reset', async () => {
     const { session } = await started('nothing')

@@ -1,7 +1,7 @@
 /** The peculiarities of known environments, each played against a scripted server made from what the reference says of it. */
 
 import { describe, expect, it } from 'vitest'
-import { UnreadableReplyError } from '../../core/errors'
+import { isLasting, UnreadableReplyError } from '../../core/errors'
 import type { ToolCall } from '../../core/tools'
 import { OpenEnvEnvironment } from './client'
 import { errorFrame, fakeServer, missing, noMcp, observation } from './testing/fake-socket'
@@ -15,6 +15,8 @@ interface Server {
   missing?: unknown
   wrong?: unknown
   state?: Record<string, unknown>
+  /** Answer to `state`, where it is not the state. */
+  stateReply?: unknown
   reset: unknown
   /** Answer to the n-th step, from 0. */
   step: (action: Record<string, unknown>, n: number) => unknown
@@ -30,7 +32,7 @@ async function play(server: Server, calls: ToolCall[], seed = 1) {
   const { WebSocket } = fakeServer({
     onFrame: (frame: Frame, peer) => {
       if (frame.type === 'mcp') peer.send(server.tools ? listing : noMcp)
-      else if (frame.type === 'state') peer.send({ type: 'state', data: server.state ?? {} })
+      else if (frame.type === 'state') peer.send(server.stateReply ?? { type: 'state', data: server.state ?? {} })
       else if (frame.type === 'reset') {
         resets.push(frame.data)
         peer.send(server.reset)
@@ -92,6 +94,21 @@ describe('Wordle', () => {
     )
     expect(seen.map((each) => each.reward)).toEqual([null, 0.4, 0])
   })
+
+  it.each([
+    ['its own words, repeated', 'this is no invalid move', 'Guess.\n[Player 0] [this is no invalid move]\n[GAME] XXGXG', 0.4],
+    ['its own words, without brackets and in small letters', 'Invalid  Move?', 'Guess.\nYou said invalid move?\nXXGXG', 0.4],
+    ['its own words, in quotes', 'is "invalid move" a word', 'Guess.\n[GAME] You have used the word "invalid move" before: XXGXG', 0.4],
+    ['several lines of its own', 'x\n[GAME] You attempted an invalid move.', 'Guess.\n[Player 0] x\n[GAME] You attempted an invalid move.\n[GAME] XXGXG', 0.4],
+    ['an opponent who says so', 'crane', 'Guess.\n[Player 1] an invalid move, ha\n[GAME] XXGXG', 0.4],
+    ['the server', 'crane', 'Guess.\n[Player 0] [crane]\n[GAME] You attempted an invalid move. Reason: it is no word.', 0],
+    ['the server, which repeats nothing', 'invalid move', 'Guess.\nYou attempted an invalid move.', 0],
+    ['the server, of a word of its verdict', 'move', 'Guess.\nYou attempted an invalid move.', 0],
+    ['the server, after the same words of the model', 'invalid move', "Guess.\n[Player 0] [invalid move]\n[GAME] Player 0 attempted an invalid move. Reason: 'invalid move' is no word.", 0],
+  ])('hears an invalid move from the server alone: %s', async (_, guess, text, expected) => {
+    const { seen } = await play(server(() => said(text, 0.4)), [call('guess', { guess })])
+    expect(seen[1]?.reward).toBe(expected)
+  })
 })
 
 it('Sudoku takes three numbers and sends one message; what is off the board is refused here', async () => {
@@ -148,6 +165,11 @@ describe('CARLA', () => {
     expect(actions).toHaveLength(4)
     expect(seen[1]).toMatchObject({ done: true, reward: null })
     expect(seen[1]?.text).toContain('COLLISION detected with wall!')
+  })
+
+  it('a rubric that is true or false is 1 or 0, as in the envelope', async () => {
+    const { seen } = await play(server((_, n) => scene(n < 11)), [call('observe'), call('observe')])
+    expect(seen.map((each) => each.reward)).toEqual([null, 1, 0])
   })
 
   it('a tick that the server refuses is an error, not an answer', async () => {
@@ -221,8 +243,18 @@ it('FinQA’s question is read from the state of an old server, its answer is no
   expect(texts).toEqual(['What were the sales?\nACME', 'rows'])
   expect(JSON.stringify([texts, environment.discovered])).not.toContain('42')
   expect(actions).toEqual([{ type: 'call_tool', tool_name: 'sql_query', arguments: { query: 'select 1' } }])
-  const newer = await play({ ...server, reset: observation({}, null, false), state: {}, step: () => answer }, [])
-  expect(newer.texts).toEqual([''])
+  const refusals: [Server, string, boolean][] = [
+    [{ ...server, state: {} }, 'its state has none of the fields current_question, current_company', true],
+    [{ ...server, stateReply: errorFrame('SESSION_ERROR', 'gone') }, 'it answered to state with SESSION_ERROR: gone.', false],
+    [{ ...server, stateReply: errorFrame('EXECUTION_ERROR', '') }, 'it answered to state with EXECUTION_ERROR.', true],
+  ]
+  for (const [without, words, lasting] of refusals) {
+    const error: unknown = await play(without, []).catch((e: unknown) => e)
+    expect(error).toMatchObject({ kind: 'environment', message: expect.stringContaining(`gave no task: reset said nothing, and ${words}`) as string })
+    expect(isLasting(error)).toBe(lasting)
+  }
+  // Whoever tells the task at reset is not asked for its state.
+  expect((await play({ ...server, reset: observation({ text: 'Sales?' }), stateReply: errorFrame('EXECUTION_ERROR') }, [])).texts).toEqual(['Sales?'])
 })
 
 describe('BrowserGym', () => {

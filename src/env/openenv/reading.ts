@@ -2,6 +2,7 @@
 
 import type { DiscoveredEnvironment } from '../../core/discovered'
 import type { Observation } from '../../core/environment'
+import { isRecord } from '../../core/records'
 import type { Entry } from './catalogue'
 import { observationScene, observationText, withoutPictures } from './observe'
 import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
@@ -15,6 +16,15 @@ export interface ReadingOptions {
   seen: string
   /** The text after reset; '' at the reset itself. */
   start: string
+  /** The words that the answered action held; none at the reset. */
+  said: readonly string[]
+}
+
+/** The words of an action, as a server may repeat them. */
+export function wordsOf(action: unknown): string[] {
+  if (typeof action === 'string') return [action]
+  if (Array.isArray(action)) return action.flatMap(wordsOf)
+  return isRecord(action) ? Object.values(action).flatMap(wordsOf) : []
 }
 
 /** A refused call, as the model reads it: the episode goes on, nothing was rewarded. */
@@ -26,12 +36,12 @@ export function toolError(text: string): Observation {
 export const readRefusal = (frame: ErrorFrame): Observation => toolError(`Error: ${describeFieldErrors(frame)}`)
 
 /** The observation, and what the episode's next reading is to be given as `seen`. Throws what an entry's own reader throws. */
-export function readObservation(sent: ObservationFrame, { found, entry, seen: before, start }: ReadingOptions) {
+export function readObservation(sent: ObservationFrame, { found, entry, seen: before, start, said }: ReadingOptions) {
   const { frame, images } = withoutPictures(sent)
   const { text: plain, toolError, seen } = observationText(frame, before)
   const text = entry?.text?.(frame) ?? plain
   const scene = entry?.scene?.(frame, text, start || text) ?? observationScene(frame, images)
-  const reward = rewardOf(found, frame, text)
+  const reward = rewardOf(found, frame, text, said)
   const observation: Observation = { text, reward, done: frame.done, metadata: frame.metadata, toolError, scene }
   return { observation: images.length > 0 ? { ...observation, images } : observation, seen }
 }

@@ -7,7 +7,7 @@ import { isRecord } from '../../core/records'
 import type { Entry } from './catalogue'
 import { readJson } from './json'
 import { parseServerFrame, type ObservationFrame } from './protocol'
-import { readObservation, readRefusal } from './reading'
+import { readObservation, readRefusal, wordsOf } from './reading'
 import type { Recording } from './recording'
 import { sumUp } from './rewards'
 
@@ -54,8 +54,8 @@ export function recordedEpisode({ frames }: Recording, entry: Entry): RecordedEp
   let first: Observation | null = null
   let seen = ''
   const turns: RecordedTurn[] = []
-  const read = (frame: ObservationFrame): Observation => {
-    const reading = readObservation(frame, { found: entry, entry, seen, start: first?.text ?? '' })
+  const read = (frame: ObservationFrame, said: readonly string[] = []): Observation => {
+    const reading = readObservation(frame, { found: entry, entry, seen, start: first?.text ?? '', said })
     seen = reading.seen
     return reading.observation
   }
@@ -70,7 +70,7 @@ export function recordedEpisode({ frames }: Recording, entry: Entry): RecordedEp
     const reply = parseServerFrame(text)
     if (asked?.type === 'reset' && reply.kind === 'observation') first = read(reply)
     if (asked?.type === 'step' && first !== null && (reply.kind === 'observation' || reply.kind === 'error')) {
-      const observation = reply.kind === 'observation' ? read(reply) : readRefusal(reply)
+      const observation = reply.kind === 'observation' ? read(reply, wordsOf(asked.data)) : readRefusal(reply)
       turns.push({ call: callOf(entry, asked.data), observation, ms: ms - asked.ms })
     }
     asked = null

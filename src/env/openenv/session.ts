@@ -8,7 +8,7 @@ import type { ToolCall } from '../../core/tools'
 import { entryOf, type Entry } from './catalogue'
 import { throwBackendFault, throwForeignFields } from './faults'
 import type { ErrorFrame, ObservationFrame } from './protocol'
-import { readObservation, readRefusal, toolError } from './reading'
+import { readObservation, readRefusal, toolError, wordsOf } from './reading'
 import { sumUp } from './rewards'
 import type { Reply, SessionSocket } from './socket'
 import { planCall } from './typed-tools'
@@ -22,7 +22,10 @@ export interface SessionOptions {
   onClosed: () => void
 }
 
-/** Why an error frame ends the episode. */
+/** Codes that say that the request itself is at fault: it would be refused again. */
+const OF_THE_REQUEST = ['VALIDATION_ERROR', 'INVALID_JSON', 'UNKNOWN_TYPE']
+
+/** Why an error frame that answers a request ends the episode. */
 function fatal(host: string, asked: string, frame: ErrorFrame): PlaygroundError {
   const said = frame.message ? `: ${frame.message}` : ''
   if (frame.code === 'EXECUTION_ERROR') {
@@ -41,10 +44,12 @@ function fatal(host: string, asked: string, frame: ErrorFrame): PlaygroundError 
       { recurrence: 'lasting' },
     )
   }
+  const recurrence = OF_THE_REQUEST.includes(frame.code) ? ({ recurrence: 'lasting' } as const) : {}
   return new PlaygroundError(
     'environment',
     `${host} answered to ${asked} with ${frame.code}${said}.`,
     'The next episode opens a new session.',
+    recurrence,
   )
 }
 
@@ -75,7 +80,7 @@ export class OpenEnvSession implements EnvironmentSession {
     const reply = await this.ask({ type: 'reset', data: { ...found.resetData, seed, episode_id } }, resetMs)
     if (reply.kind !== 'observation') return this.fail('reset', reply)
     this.phase = reply.done ? 'over' : 'running'
-    const observation = this.observe(reply)
+    const observation = this.observe(reply, null)
     if (observation.text === '') observation.text = await this.taskInState()
     this.start = observation.text
     return observation
@@ -96,9 +101,9 @@ export class OpenEnvSession implements EnvironmentSession {
     const first = await this.act(plan.action)
     this.check(first)
     if (first.kind === 'error') return readRefusal(first)
-    const played = [this.observe(first)]
+    const played = [this.observe(first, plan.action)]
     for (let tick = 0; plan.then !== null && tick < plan.then.times && !played.at(-1)?.done; tick++) {
-      played.push(this.observe(await this.mustAct(plan.then.action)))
+      played.push(this.observe(await this.mustAct(plan.then.action), plan.then.action))
     }
     const opponent = this.quirk('no-opponent')
     const last = played.at(-1) as Observation
@@ -170,18 +175,39 @@ export class OpenEnvSession implements EnvironmentSession {
       )
     }
     const move: unknown = moves[Math.floor(uniform(this.seed, 0, 0, this.replies++) * moves.length)]
-    const observation = this.observe(await this.mustAct({ [field]: move }))
+    const action = { [field]: move }
+    const observation = this.observe(await this.mustAct(action), action)
     return { ...observation, reward: observation.reward === null ? null : -observation.reward || 0 }
   }
 
-  /** The task where an old server leaves it out of the reset observation: the named fields of the state and no others. */
+  /**
+   * The task where an old server leaves it out of the reset observation: the named fields of the state and no others. Without its task an
+   * episode is not played: whatever came of it would say nothing about the model.
+   */
   private async taskInState(): Promise<string> {
     const quirk = this.quirk('task-in-state')
     if (quirk === undefined) return ''
     const reply = await this.ask({ type: 'state' }, this.options.resetMs)
-    if (reply.kind !== 'state') return ''
-    const parts = quirk.fields.map((field) => reply.state[field]).filter((part) => typeof part === 'string' && part !== '')
-    return parts.join('\n')
+    if (reply.kind === 'state') {
+      const parts = quirk.fields.map((field) => reply.state[field]).filter((part) => typeof part === 'string' && part !== '')
+      if (parts.length > 0) return parts.join('\n')
+    }
+    const { host } = this.options
+    const why =
+      reply.kind === 'state'
+        ? `its state has none of the fields ${quirk.fields.join(', ')}`
+        : reply.kind === 'error'
+          ? `it answered to state with ${reply.code}${reply.message ? `: ${reply.message.replace(/\.$/, '')}` : ''}`
+          : `it answered to state with a ${reply.kind}`
+    const lasting = reply.kind === 'state' || (reply.kind === 'error' && reply.code === 'EXECUTION_ERROR')
+    return this.lose(
+      new PlaygroundError(
+        'environment',
+        `${host} gave no task: reset said nothing, and ${why}.`,
+        'No episode is played without its task: look at the log of the environment.',
+        lasting ? { recurrence: 'lasting' } : {},
+      ),
+    )
   }
 
   private fail(asked: string, reply: Reply): never {
@@ -198,10 +224,10 @@ export class OpenEnvSession implements EnvironmentSession {
   }
 
   /** What a frame says. Throws UnreadableReplyError when our own reading of it fails: that is no verdict of the environment. */
-  private observe(sent: ObservationFrame): Observation {
+  private observe(sent: ObservationFrame, action: Record<string, unknown> | null): Observation {
     const { found, host } = this.options
     try {
-      const { observation, seen } = readObservation(sent, { found, entry: this.entry, seen: this.seen, start: this.start })
+      const { observation, seen } = readObservation(sent, { found, entry: this.entry, seen: this.seen, start: this.start, said: wordsOf(action) })
       this.seen = seen
       return observation
     } catch (cause) {

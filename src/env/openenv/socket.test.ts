@@ -124,13 +124,15 @@ describe('requests', () => {
     expect(await newer.request(step, 1000)).toMatchObject({ reward: 0.5 })
   })
 
-  it.each(['observation', 'VALIDATION_ERROR'])('a second reply (%s) to one request spoils the session', async (kind) => {
+  it.each(['observation', 'VALIDATION_ERROR', 'SESSION_ERROR', 'CAPACITY_REACHED'])('a second reply (%s) to one request spoils the session', async (kind) => {
     const { socket, peers } = open({ onFrame: (_, peer) => peer.send(observation({}, 0)) })
     const session = await socket
     await session.request(step, 1000)
     peers[0]?.send(kind === 'observation' ? observation({}, 1) : errorFrame(kind))
     await vi.advanceTimersByTimeAsync(1)
-    expect(await failure(session.request(step, 1000))).toContain('nobody had asked for')
+    const words = kind === 'observation' ? 'nobody had asked for' : `reported ${kind} though nothing had been asked of it`
+    expect(await failure(session.request(step, 1000))).toContain(words)
+    expect([session.usable, peers[0]?.received.length]).toEqual([false, 1])
   })
 })
 

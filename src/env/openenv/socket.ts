@@ -47,7 +47,7 @@ const CLOSE_MS = 2000
 
 /** What may answer a request, besides an error. */
 const ANSWERS: Record<Request['type'], Reply['kind']> = { reset: 'observation', step: 'observation', state: 'state', mcp: 'mcp' }
-/** Errors that the server may send unasked, before it ends the session. */
+/** Errors that the server may send instead of a session, before anything was asked. */
 const ENDINGS = ['CAPACITY_REACHED', 'FACTORY_ERROR', 'SESSION_ERROR']
 
 interface Pending {
@@ -69,7 +69,9 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 export class SessionSocket {
   private pending: Pending | null = null
-  /** An error frame that came unasked, e.g. CAPACITY_REACHED right after opening: the answer to the next request. */
+  /** Whether a request has been answered: the session is there. */
+  private proved = false
+  /** An error frame right after opening, e.g. CAPACITY_REACHED: there is no session, which answers the first request. */
   private verdict: Reply | null = null
   /** Why no request can be made any more. */
   private ended: PlaygroundError | null = null
@@ -198,12 +200,18 @@ export class SessionSocket {
     const { pending } = this
     if (pending !== null && (frame.kind === 'error' || frame.kind === ANSWERS[pending.type])) {
       this.pending = null
+      this.proved = true
       clearTimeout(pending.timer)
       pending.resolve(frame)
     } else if (pending !== null) {
       this.abort(this.error(`${this.host} answered to ${pending.type} with a ${frame.kind}.`))
-    } else if (frame.kind === 'error' && ENDINGS.includes(frame.code)) {
+    } else if (frame.kind === 'error' && ENDINGS.includes(frame.code) && !this.proved) {
       this.verdict = frame
+    } else if (frame.kind === 'error') {
+      // Nothing was under way, so no action of the model is to blame.
+      const said = frame.message ? `: ${frame.message.replace(/\.$/, '')}` : ''
+      const advice = 'The environment failed by itself: look at its log. The next episode opens a new session.'
+      this.abort(this.error(`${this.host} reported ${frame.code} though nothing had been asked of it${said}.`, advice))
     } else {
       // A reply to nothing: from here on no reply could be trusted to belong to its request.
       this.abort(this.error(`${this.host} sent a ${frame.kind} that nobody had asked for.`))
