@@ -1,0 +1,72 @@
+/** An episode → a row of exported trajectories: plain JSON, its keys in the order of the columns. */
+
+import { verdictOf, type Turn } from '../../core/episode'
+import type { KeptEpisode, RunRecord } from '../../core/run-record'
+import type { ChatMessage } from '../../core/tools'
+import { rewardColumn } from './columns'
+
+export type Row = Record<string, unknown>
+
+/** The run as it travels with its trajectories: what is private, and what only means something in this browser, stays here. */
+export function travelling(run: RunRecord): RunRecord {
+  return { ...run, notes: '', checkpoint: null, bytes: 0 }
+}
+
+/** One row; `run` is written into it where it is the first of a file. */
+export function rowOf(episode: KeptEpisode, run: RunRecord, isFirst: boolean): Row {
+  const { ids, alternatives } = episode
+  return {
+    step: episode.step,
+    prompt: episode.prompt,
+    completion: episode.completion,
+    [rewardColumn(run.environment.name)]: episode.reward,
+    advantage: episode.advantage,
+    run_id: run.id,
+    episode: episode.index,
+    group: episode.group,
+    seed: episode.seed,
+    reward: episode.reward,
+    success: episode.success ?? null,
+    exit_reason: episode.exit,
+    verdict: verdictOf(episode),
+    error: episode.error,
+    lasting: episode.lasting ?? null,
+    terminated: episode.terminated,
+    messages: episode.messages.map(messageOf),
+    prompt_length: episode.promptLength,
+    ids,
+    mask: episode.mask,
+    authors: episode.authors,
+    sampler_logprobs: episode.logprobs,
+    train_logprobs: episode.trainLogprobs,
+    entropies: episode.entropies,
+    texts: episode.texts,
+    alternative_ids: ids.map((_, i) => alternatives[i]?.map(({ id }) => id) ?? null),
+    alternative_probs: ids.map((_, i) => alternatives[i]?.map(({ prob }) => prob) ?? null),
+    turns: episode.turns.map(turnOf),
+    scene: json(episode.scene),
+    run: isFirst ? JSON.stringify(travelling(run)).replace(/hf_\w{16,}/g, 'hf_…') : null,
+  }
+}
+
+function messageOf({ role, content, name, tool_calls }: ChatMessage) {
+  return { role, content, name: name ?? null, tool_calls: json(tool_calls) }
+}
+
+function turnOf({ start, end, resultEnd, calls, parseError, parseErrors, scene }: Turn) {
+  const rewards = calls.flatMap(({ reward }) => (reward === null ? [] : [reward]))
+  return {
+    start,
+    end,
+    result_end: resultEnd,
+    reward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0),
+    calls: json(calls),
+    parse_error: parseError,
+    parse_errors: parseErrors ?? null,
+    scene: json(scene),
+  }
+}
+
+function json(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value)
+}

@@ -1,0 +1,158 @@
+/** The run that imported trajectories belong to: as it travelled with them, or as little as the rows tell. */
+
+import { z } from 'zod'
+import { DEFAULT_GRPO, DEFAULT_LORA, LORA_TARGETS } from '../../core/config'
+import type { RunRecord } from '../../core/run-record'
+import type { Tool } from '../../core/tools'
+import { travelling } from './row'
+
+const count = z.number().int().min(0)
+const scalar = z.union([z.string(), z.number(), z.boolean()])
+const precision = z.enum(['float32', 'int8', 'int4'])
+const backend = z.enum(['webgpu', 'wasm'])
+
+const lora = z.object({ r: count, lora_alpha: z.number(), use_rslora: z.boolean(), target_modules: z.array(z.enum(LORA_TARGETS)) })
+
+const grpo = z.object({
+  num_generations: count,
+  prompts_per_step: count,
+  max_completion_length: count,
+  max_tool_calling_iterations: count,
+  max_steps: count,
+  learning_rate: z.number(),
+  lr_scheduler_type: z.enum(['linear', 'cosine', 'constant']),
+  warmup_steps: count,
+  adam_beta1: z.number(),
+  adam_beta2: z.number(),
+  adam_epsilon: z.number(),
+  weight_decay: z.number(),
+  max_grad_norm: z.number(),
+  temperature: z.number(),
+  top_p: z.number(),
+  top_k: z.number(),
+  min_p: z.number().nullable(),
+  loss_type: z.enum(['grpo', 'bnpo', 'dr_grpo', 'dapo']),
+  epsilon: z.number(),
+  epsilon_high: z.number().nullable(),
+  beta: z.number(),
+  num_iterations: count,
+  scale_rewards: z.enum(['group', 'batch', 'none']),
+  mask_truncated_completions: z.boolean(),
+  seed: count,
+  target_reward: z.number().nullable(),
+})
+
+const toolEdit = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('rename'), tool: z.string(), name: z.string() }),
+  z.object({ kind: z.literal('describe'), tool: z.string(), parameter: z.string().optional(), description: z.string() }),
+  z.object({
+    kind: z.literal('restrict'),
+    tool: z.string(),
+    parameter: z.string(),
+    enum: z.array(scalar).optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+  }),
+  z.object({ kind: z.literal('hide'), tool: z.string() }),
+])
+
+const config = z.object({
+  environment: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('builtin'), name: z.enum(['echo', 'catch', 'lane']) }),
+    z.object({ kind: z.literal('openenv'), url: z.string() }),
+  ]),
+  tool_edits: z.array(toolEdit),
+  model: z.string(),
+  model_revision: z.string(),
+  precision,
+  adapter: z
+    .discriminatedUnion('kind', [
+      z.object({ kind: z.literal('hub'), repo: z.string(), revision: z.string() }),
+      z.object({ kind: z.literal('file'), name: z.string() }),
+    ])
+    .nullable(),
+  system_prompt: z.string(),
+  user_prompt: z.string(),
+  enable_thinking: z.boolean(),
+  grpo,
+  lora,
+  backend: z.enum(['webgpu', 'wasm', 'auto']),
+})
+
+const tool = z.object({
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.unknown()) }),
+}) as z.ZodType<Tool>
+
+const schema: z.ZodType<RunRecord> = z.object({
+  id: z.string(),
+  name: z.string(),
+  notes: z.string(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  config,
+  modelSha: z.string().nullable(),
+  lora: lora.nullable(),
+  engine: z.object({
+    backend,
+    device: z.string(),
+    threads: z.number(),
+    model: z.string(),
+    parameters: z.number(),
+    trainable: z.number(),
+    vocabSize: z.number(),
+    ortVersion: z.string(),
+  }),
+  environment: z.object({ name: z.string(), tools: z.array(tool), prompts: z.object({ system: z.string(), user: z.string() }) }),
+  step: count,
+  checkpoint: count.nullable(),
+  finished: z.boolean(),
+  evaluations: z.array(
+    z.object({ step: count, split: z.enum(['train', 'heldout']), solved: count, scorable: count, reward: z.number(), precision }),
+  ),
+  bytes: z.number(),
+  droppedSteps: count,
+  version: z.string(),
+})
+
+/** The run's JSON as a row holds it. A run that is only looked at has no checkpoint. Throws ZodError or SyntaxError. */
+export function parseRun(json: string): RunRecord {
+  return travelling(schema.parse(JSON.parse(json)))
+}
+
+/** A run of which nothing but its trajectories is known: empty texts stand for what the file does not say. */
+export function bareRun(known: { id: string; name: string; environment: string; step: number; num_generations: number; prompts_per_step: number }): RunRecord {
+  const { id, name, environment, step, num_generations, prompts_per_step } = known
+  return {
+    id,
+    name,
+    notes: '',
+    createdAt: Date.now(),
+    updatedAt: Date.now(),
+    config: {
+      environment: { kind: 'openenv', url: '' },
+      tool_edits: [],
+      model: '',
+      model_revision: '',
+      precision: 'float32',
+      adapter: null,
+      system_prompt: '',
+      user_prompt: '',
+      enable_thinking: false,
+      grpo: { ...DEFAULT_GRPO, num_generations, prompts_per_step, max_steps: step },
+      lora: DEFAULT_LORA,
+      backend: 'auto',
+    },
+    modelSha: null,
+    lora: null,
+    engine: { backend: 'wasm', device: '', threads: 0, model: '', parameters: 0, trainable: 0, vocabSize: 0, ortVersion: '' },
+    environment: { name: environment, tools: [], prompts: { system: '', user: '' } },
+    step,
+    checkpoint: null,
+    finished: true,
+    evaluations: [],
+    bytes: 0,
+    droppedSteps: 0,
+    version: '',
+  }
+}
