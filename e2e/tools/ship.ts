@@ -71,8 +71,8 @@ async function serviceWorker(root: string, manifest: SiteManifest): Promise<stri
   return chunk.code
 }
 
-/** What the adapter's publication and the loading of private models need, and no more. */
-export const OAUTH_SCOPES = ['contribute-repos']
+/** To make repositories and to write into these alone. */
+const OAUTH_SCOPES = ['contribute-repos'] as const
 
 /** The front matter of a static Space, key by key; values are YAML. */
 function frontMatter(): string {
@@ -98,8 +98,8 @@ function frontMatter(): string {
   ].join('\n')
 }
 
-/** File name → text. */
-function hostFiles(): Record<string, string> {
+/** What only hosts and readers of the repository look at: file name → text. */
+export function hostFiles(): Record<string, string> {
   const headers = Object.entries(ISOLATION_HEADERS).map(([name, value]) => `  ${name}: ${value}`)
   return {
     'README.md': `${frontMatter()}\n\n# GRPO Playground\n\nThe built page: a small language model learns by reinforcement learning in your browser. How it is put on a host: [deploy.md](deploy.md).\n`,

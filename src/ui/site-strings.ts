@@ -7,7 +7,7 @@ export const SITE_STRINGS = {
   },
   update: {
     short: 'New version',
-    ready: 'A new version of this page is ready. Reload to use it; a finished or paused run should be saved or downloaded first if you want to keep it.',
+    ready: 'A new version of this page is ready. A run that is kept can be resumed after the reload.',
     busy: 'A new version of this page is ready. It can be used when the run is paused or has ended.',
     reload: 'Reload',
   },
