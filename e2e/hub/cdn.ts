@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HubFile } from './files'
 import { sendFile } from './send'
 import type { HubRequest, HubState } from './server'
+import { answerUpload, isUpload } from './uploads'
 
 const CDN_PREFIX = '/xet-bridge-us'
 const KEY = randomBytes(16)
@@ -24,6 +25,7 @@ const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Header
 
 export async function answerCdn(state: HubState, record: HubRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', state.cdn)
+  if (isUpload(url.pathname)) return answerUpload(state, record, request, response)
   const [, , repo = '', sha = '', path = ''] = url.pathname.split('/').map(decodeURIComponent)
   const file = state.repos.get(repo)?.files(sha).get(path)
   record.file = file ? path : null

@@ -3,9 +3,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { signedUrl } from './cdn'
 import { lfsPointer, type HubFile } from './files'
+import { isOAuth } from './oauth'
 import { admit, Repository, type Refusal } from './repository'
 import { sendFile } from './send'
 import type { HubRequest, HubState } from './server'
+import { answerWrite, writeRoute } from './write-api'
 
 const EXPOSED =
   'X-Repo-Commit, X-Request-Id, X-Error-Code, X-Error-Message, X-Total-Count, ETag, Link, Accept-Ranges, Content-Range, X-Linked-Size, X-Linked-ETag, X-Xet-Hash'
@@ -15,6 +17,16 @@ function cors(request: IncomingMessage): Record<string, string> {
   const { origin } = request.headers
   const vary = { Vary: 'Origin' }
   return origin === undefined ? vary : { ...vary, 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED }
+}
+
+const MESSAGES: Record<number, string> = {
+  401: 'Invalid credentials in Authorization header',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Another operation is in progress on this repository',
+  412: 'A commit has happened since. Please refresh and try again.',
+  413: 'Payload Too Large',
+  429: 'We had to rate limit you',
 }
 
 /** Paths of the API, decoded part by part: a revision such as refs%2Fpr%2F1 is one part. */
@@ -33,17 +45,21 @@ function route(pathname: string): Route | null {
     revision,
     path: rest.join('/'),
   })
-  if (parts[0] === 'api' && parts[1] === 'models') {
-    const [, , owner, name, what, revision, ...rest] = parts
+  if (parts[0] === 'api' && (parts[1] === 'models' || parts[1] === 'datasets')) {
+    const [, type, plain, name, what, revision, ...rest] = parts
+    const owner = type === 'datasets' ? `datasets/${plain}` : plain
     if (what === undefined) return make('info', owner, name)
     if (what === 'revision') return make('info', owner, name, revision)
     return what === 'tree' ? make('tree', owner, name, revision, rest) : null
   }
   if (parts[0] === 'api' && parts[1] === 'resolve-cache') {
-    const [, , , owner, name, revision, ...rest] = parts
+    const [, , type, plain, name, revision, ...rest] = parts
+    const owner = type === 'datasets' ? `datasets/${plain}` : plain
     return make('resolve-cache', owner, name, revision, rest)
   }
-  const [owner, name, what, revision, ...rest] = parts
+  const isDataset = parts[0] === 'datasets' && parts.length > 3
+  const [plain, name, what, revision, ...rest] = isDataset ? parts.slice(1) : parts
+  const owner = isDataset ? `datasets/${plain}` : plain
   return what === 'resolve' || what === 'raw' ? make(what, owner, name, revision, rest) : null
 }
 
@@ -56,7 +72,7 @@ export async function answerHub(state: HubState, record: HubRequest, request: In
   }
   if (request.method === 'OPTIONS') {
     const allowed = request.headers['access-control-request-headers'] ?? ''
-    const preflight = { 'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS', 'Access-Control-Allow-Headers': allowed, 'Access-Control-Max-Age': '86400' }
+    const preflight = { 'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS, POST', 'Access-Control-Allow-Headers': allowed, 'Access-Control-Max-Age': '86400' }
     return void response.writeHead(204, { ...headers, ...preflight }).end()
   }
   const url = new URL(request.url ?? '/', state.endpoint)
@@ -65,8 +81,12 @@ export async function answerHub(state: HubState, record: HubRequest, request: In
   const fault = state.faults.take('hub', record.path, record.file, false)
   if (fault?.kind === 'status') {
     const more: Record<string, string> = fault.retryAfter === undefined ? {} : { 'Retry-After': String(fault.retryAfter) }
-    return refuse({ status: fault.status, code: null, message: fault.status === 429 ? 'We had to rate limit you' : 'Internal Error' }, more)
+    return refuse({ status: fault.status, code: null, message: fault.message ?? MESSAGES[fault.status] ?? 'Internal Error' }, more)
   }
+  const reply = { refuse, json: (value: unknown, more: Record<string, string> = {}) => sendJson(response, { ...headers, ...more }, value) }
+  if (isOAuth(url.pathname)) return state.oauth.answer(state, request, response, reply)
+  const writes = writeRoute(url.pathname)
+  if (writes) return answerWrite(state, record, writes, request, response, reply)
   if (!at || (request.method !== 'GET' && request.method !== 'HEAD')) return refuse({ status: 404, code: null, message: 'Not Found' })
   const content = at.kind === 'resolve' || at.kind === 'raw' || at.kind === 'resolve-cache'
   const repo = admit(state.repos, state.tokens, at.repo, request.headers.authorization, content)
@@ -98,7 +118,7 @@ function redirect(state: HubState, response: ServerResponse, headers: Record<str
     response.writeHead(302, { ...common, ...linked, Location: signedUrl(state, repo, sha, file) }).end()
   } else {
     const path = file.path.split('/').map(encodeURIComponent).join('/')
-    response.writeHead(307, { ...common, Location: `/api/resolve-cache/models/${repo}/${sha}/${path}?etag=${encodeURIComponent(etag)}` }).end()
+    response.writeHead(307, { ...common, Location: `/api/resolve-cache/${repo.startsWith('datasets/') ? '' : 'models/'}${repo}/${sha}/${path}?etag=${encodeURIComponent(etag)}` }).end()
   }
 }
 
@@ -119,7 +139,7 @@ function describe(repo: Repository, sha: string, expand: readonly string[]): Rec
     siblings: [...repo.files(sha).keys()].map((rfilename) => ({ rfilename })),
   }
   const kept = expand.length ? Object.fromEntries(Object.entries(all).filter(([key]) => expand.includes(key))) : all
-  return { _id: '0123456789abcdef01234567', id: repo.id, ...kept }
+  return { _id: '0123456789abcdef01234567', id: repo.id.replace(/^datasets\//, ''), ...kept }
 }
 
 interface TreeRequest {

@@ -20,7 +20,9 @@ export type FaultKind =
   | { kind: 'web-page' }
   /** The CDN says that the signed address has expired. */
   | { kind: 'expired' }
-  | { kind: 'status'; status: 429 | 500 | 502 | 503 | 504; retryAfter?: number }
+  /** A commit is made, and its answer never arrives. */
+  | { kind: 'lost-answer' }
+  | { kind: 'status'; status: 401 | 403 | 404 | 409 | 412 | 413 | 429 | 500 | 502 | 503 | 504; retryAfter?: number; message?: string }
 
 export type Fault = FaultKind & {
   /** Only requests whose file or path contains this. */
@@ -42,9 +44,13 @@ export class Faults {
     this.waiting = []
   }
 
-  /** Takes the first fault that fits, if any. `sendsFile`: bytes of a file are about to go out; else only a 'status' fits. */
-  take(at: 'hub' | 'cdn', path: string, file: string | null, sendsFile: boolean): FaultKind | null {
+  /**
+   * Takes the first fault that fits, if any. `sendsFile`: bytes of a file are about to go out or come in; else only a
+   * 'status' fits. `kind`: only this one.
+   */
+  take(at: 'hub' | 'cdn', path: string, file: string | null, sendsFile: boolean, kind?: FaultKind['kind']): FaultKind | null {
     const found = this.waiting.find(({ fault, left }) => {
+      if (kind !== undefined && fault.kind !== kind) return false
       if (left <= 0 || (fault.at !== undefined && fault.at !== at)) return false
       if (fault.on !== undefined && !path.includes(fault.on) && !file?.includes(fault.on)) return false
       return sendsFile !== (fault.kind === 'status')

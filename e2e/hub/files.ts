@@ -16,8 +16,8 @@ export interface GeneratedFile {
   lfs?: boolean
 }
 
-/** Text, bytes, or a generated file. */
-export type FileInput = string | Uint8Array | GeneratedFile
+/** Text, bytes, a generated file, or one that another commit has already. */
+export type FileInput = string | Uint8Array | GeneratedFile | HubFile
 
 export interface HubFile {
   readonly path: string
@@ -41,6 +41,7 @@ export async function lfsPointer(file: HubFile): Promise<string> {
 
 /** Wraps one file of a repository; hashes are computed once, when first asked for. */
 export function hubFile(path: string, input: FileInput): HubFile {
+  if (!(typeof input === 'string' || input instanceof Uint8Array) && 'oid' in input) return input
   const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input
   const source: GeneratedFile = bytes instanceof Uint8Array ? { size: bytes.length, read: (begin, end) => bytes.subarray(begin, end) } : bytes
   let sha256: Promise<string> | null = source.sha256 === undefined ? null : Promise.resolve(source.sha256)

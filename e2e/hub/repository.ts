@@ -1,5 +1,6 @@
 /** Repositories of the local Hub: their commits, who may read them, and the Hub's refusals. */
 
+import { mayRead, tokenOf, type TokenInput } from './accounts'
 import { commitId, hubFile, type FileInput, type HubFile } from './files'
 
 export type RepoFiles = Record<string, FileInput>
@@ -11,16 +12,6 @@ export interface RepoInput {
   revisions?: Record<string, RepoFiles>
   private?: boolean
   gated?: false | 'auto' | 'manual'
-}
-
-/** A token and what it may do; one that is not in the list is invalid. */
-export interface TokenInput {
-  /** Private repositories that it may read. */
-  reads?: string[]
-  /** Gated repositories whose conditions its account has accepted. */
-  accepted?: string[]
-  /** A fine-grained token without the permission for gated repositories. */
-  noGatedScope?: boolean
 }
 
 /** A refusal as the Hub words it. `code` goes out as X-Error-Code. */
@@ -35,9 +26,13 @@ export class Repository {
   readonly gated: false | 'auto' | 'manual'
   /** Branch or tag → commit. */
   readonly heads = new Map<string, string>()
+  /** Titles of the commits that came over the API, in order. */
+  readonly titles: string[] = []
+  pullRequests = 0
   private readonly commits = new Map<string, Map<string, HubFile>>()
 
   constructor(
+    /** 'owner/name'; of a dataset 'datasets/owner/name'. */
     readonly id: string,
     input: Pick<RepoInput, 'private' | 'gated'>,
   ) {
@@ -51,6 +46,15 @@ export class Repository {
     const sha = await commitId(this.id, made)
     this.commits.set(sha, new Map(made.map((file) => [file.path, file])))
     this.heads.set(branch, sha)
+    return sha
+  }
+
+  /** Puts a commit on top of `from`: what it does not name stays. Returns the commit. */
+  async change(changes: RepoFiles, deleted: readonly string[], from: string, to: string, title: string): Promise<string> {
+    const kept = [...this.files(this.sha(from) ?? '').values()].filter(({ path }) => !(path in changes) && !deleted.includes(path))
+    const sha = await this.commit({ ...Object.fromEntries(kept.map((file) => [file.path, file])), ...changes }, to)
+    this.titles.push(title)
+    if (to.startsWith('refs/pr/')) this.pullRequests++
     return sha
   }
 
@@ -75,11 +79,11 @@ export function admit(
   authorization: string | undefined,
   content: boolean,
 ): Repository | Refusal {
-  const token = authorization === undefined ? null : (tokens[authorization.replace(/^Bearer /, '')] ?? 'invalid')
+  const token = tokenOf(tokens, authorization)
   if (token === 'invalid') return { status: 401, code: null, message: 'Invalid credentials in Authorization header' }
   const repo = repos.get(id)
   // The Hub does not tell a stranger whether a repository is missing or private.
-  if (!repo || (repo.private && !token?.reads?.includes(id))) return { status: token ? 404 : 401, ...NOT_FOUND }
+  if (!repo || (repo.private && !mayRead(token, id))) return { status: token ? 404 : 401, ...NOT_FOUND }
   if (!repo.gated || !content) return repo
   const restricted = `Access to model ${id} is restricted`
   if (!token) return { status: 401, code: 'GatedRepo', message: `${restricted}. You must have access to it and be authenticated to access it. Please log in.` }

@@ -1,7 +1,7 @@
-/** Sends a file of the local Hub: whole, or one range of it, with the fault that a test asked for. */
+/** Bytes of the local Hub on the wire: sends a file, whole or one range of it, with the fault that a test asked for; reads a body. */
 
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FaultKind } from './faults'
 import type { HubFile } from './files'
@@ -16,6 +16,16 @@ export function parseRange(header: string | undefined, size: number): { begin: n
   const begin = Number(match[1])
   const end = match[2] ? Math.min(Number(match[2]) + 1, size) : size
   return begin < end ? { begin, end } : 'outside'
+}
+
+/** The whole body of a request, read at most so fast. */
+export async function readBody(request: IncomingMessage, bytesPerSecond: number | null = null): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) {
+    chunks.push(chunk as Buffer)
+    if (bytesPerSecond !== null) await sleep((1000 * (chunk as Buffer).length) / bytesPerSecond)
+  }
+  return Buffer.concat(chunks)
 }
 
 export interface SendOptions {

@@ -1,20 +1,26 @@
-/** A local server that speaks the Hugging Face Hub's file API: an endpoint, and a second origin for LFS files as its CDN. */
+/** A local server that speaks the Hugging Face Hub's API, reading, writing and signing in: an endpoint, and a second origin for LFS files. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { answerCdn } from './cdn'
 import { answerHub } from './endpoint'
 import { Faults, type Fault } from './faults'
 import { address, close, listen } from './listen'
-import { Repository, type RepoFiles, type RepoInput, type TokenInput } from './repository'
+import type { TokenInput } from './accounts'
+import { OAuthDesk, type OAuthApp } from './oauth'
+import { Repository, type RepoFiles, type RepoInput } from './repository'
 
 export { folderFiles, type FileInput, type GeneratedFile } from './files'
-export type { Fault, RepoFiles, RepoInput, TokenInput }
+export type { Fault, OAuthApp, RepoFiles, RepoInput, TokenInput }
 
 export interface HubOptions {
   /** By 'owner/name'. */
   repos: Record<string, RepoInput>
   /** By the token itself. */
   tokens?: Record<string, TokenInput>
+  /** Applications that may sign people in, by client id. */
+  oauth?: Record<string, OAuthApp>
+  /** Pull requests with LFS files are refused in repositories that the token may not write. */
+  refusesForeignLfs?: boolean
   /** Entries of a file listing per page; the Hub's 1000. */
   pageSize?: number
   /** How long a signed CDN address holds; the Hub's hour. */
@@ -27,12 +33,16 @@ export interface HubRequest {
   method: string
   /** Without the query. */
   path: string
+  /** As it was asked for, with the query. */
+  url: string
   /** The repository's file that it is about, if any. */
   file: string | null
   range: string | null
   /** Whether Authorization was sent. */
   authorization: boolean
   origin: string | null
+  /** What an LFS batch offered. */
+  transfers?: string[]
   /** 0 while unanswered. */
   status: number
 }
@@ -48,6 +58,12 @@ export interface Hub {
   commit(repo: string, files: RepoFiles, branch?: string): Promise<string>
   /** The commit that a branch is at. Throws where there is none. */
   sha(repo: string, revision?: string): string
+  /** Ids of all repositories; those of datasets begin with datasets/. */
+  repos(): string[]
+  /** A repository as it is stored. Throws where there is none. */
+  repo(repo: string): Repository
+  /** The bytes of every file at a revision, by path. */
+  contents(repo: string, revision?: string): Promise<Record<string, Uint8Array>>
   stop(): Promise<void>
 }
 
@@ -55,6 +71,10 @@ export interface Hub {
 export interface HubState {
   repos: Map<string, Repository>
   tokens: Record<string, TokenInput>
+  oauth: OAuthDesk
+  refusesForeignLfs: boolean
+  /** LFS files that were uploaded, by the sha256 that was announced. */
+  objects: Map<string, Uint8Array>
   faults: Faults
   pageSize: number
   signedUrlSeconds: number
@@ -63,8 +83,10 @@ export interface HubState {
 }
 
 /** Starts both origins on free ports of 127.0.0.1. */
-export async function startHub({ repos, tokens = {}, pageSize = 1000, signedUrlSeconds = 3600 }: HubOptions): Promise<Hub> {
-  const state: HubState = { repos: new Map(), tokens, faults: new Faults(), pageSize, signedUrlSeconds, endpoint: '', cdn: '' }
+export async function startHub(options: HubOptions): Promise<Hub> {
+  const { repos, tokens = {}, oauth = {}, refusesForeignLfs = false, pageSize = 1000, signedUrlSeconds = 3600 } = options
+  const made = { repos: new Map<string, Repository>(), objects: new Map<string, Uint8Array>(), faults: new Faults(), oauth: new OAuthDesk(oauth) }
+  const state: HubState = { ...made, tokens: { ...tokens }, refusesForeignLfs, pageSize, signedUrlSeconds, endpoint: '', cdn: '' }
   for (const [id, input] of Object.entries(repos)) {
     const repo = new Repository(id, input)
     for (const [revision, files] of Object.entries(input.revisions ?? {})) await repo.commit(files, revision)
@@ -93,6 +115,12 @@ export async function startHub({ repos, tokens = {}, pageSize = 1000, signedUrlS
       if (sha === null) throw new Error(`${id} has no revision ${revision}`)
       return sha
     },
+    repos: () => [...state.repos.keys()],
+    repo: find,
+    contents: async (id, revision = 'main') => {
+      const files = [...find(id).files(find(id).sha(revision) ?? '')]
+      return Object.fromEntries(await Promise.all(files.map(async ([path, file]) => [path, await file.read(0, file.size)] as const)))
+    },
     stop: async () => {
       await Promise.all([hub, cdn].map(close))
     },
@@ -109,6 +137,7 @@ function recorded(at: 'hub' | 'cdn', requests: HubRequest[], answer: Answer): Se
       at,
       method: request.method ?? '',
       path,
+      url: request.url ?? '',
       file: null,
       range: range ?? null,
       authorization: authorization !== undefined,

@@ -9,6 +9,7 @@ import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import type { EvaluationRecord, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import type { Tool, ToolCall } from '../core/tools'
 import type { StoredModel } from '../hub/model-store'
+import type { PublishProgress } from '../hub/publish-connection'
 
 /** Page → worker. */
 export type Command =
@@ -77,12 +78,6 @@ export interface PublishTarget {
   /** As a pull request to a repository that exists. */
   asPullRequest: boolean
 }
-
-export type PublishProgress =
-  | { stage: 'preparing' | 'checking' | 'committing' | 'verifying' }
-  | { stage: 'uploading'; done: number; total: number }
-  /** The Hub asked to wait, or the connection broke: seconds until the next try, and why. */
-  | { stage: 'waiting'; seconds: number; reason: string }
 
 export type PublishResult =
   /** `url`: the repository or the pull request. `verified`: size and hash of every file were read back and agree. */
@@ -234,7 +229,7 @@ export type Message =
   | { type: 'evaluation'; requestId: number; result: EvaluationResult }
   | { type: 'evaluation-failed'; requestId: number; error: string }
 
-export type { LoadProgress, RunState, StepRecord, StoredModel, TrainEvent }
+export type { LoadProgress, PublishProgress, RunState, StepRecord, StoredModel, TrainEvent }
 
 // Plain data that both sides share.
 export { PRESETS, presetById, presetConfig, TINY_BASE, TINY_GRPO, TINY_MODEL, type Preset } from '../env/presets'
