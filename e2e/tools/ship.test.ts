@@ -24,7 +24,7 @@ async function write(files: Record<string, string>): Promise<void> {
 
 it('lists what a page needs by its hash, small files first, and nothing else', async () => {
   await write({ 'index.html': 'page', 'assets/a-1.wasm': 'much larger', 'assets/b-2.js': 'larger', 'models/m/config.json': '{}' })
-  await write({ 'README.md': '1', 'models/m/README.md': '1', 'deploy.md': '1', 'readme.png': '1', _headers: '1', '.nojekyll': '', 'sw.js': '1', 'assets/b-2.js.map': '1' })
+  await write({ 'README.md': '1', 'models/m/README.md': '1', 'deploy.md': '1', 'readme.png': '1', _headers: '1', '.nojekyll': '', '404.html': '1', 'sw.js': '1', 'assets/b-2.js.map': '1' })
   const { version, entry, files } = await siteManifest(folder, 'assets/b-2.js')
   expect(entry).toBe('assets/b-2.js')
   expect(Object.entries(files)).toEqual([

@@ -32,7 +32,7 @@ export function ship(): Plugin {
 }
 
 /** Files that a host or a reader of the repository looks at, and a page does not need. */
-const NOT_KEPT = /(^|\/)(sw\.js|_headers|\.nojekyll|README\.md|[^/]*\.map)$|^(readme\.png|deploy\.md)$/
+const NOT_KEPT = /(^|\/)(sw\.js|_headers|\.nojekyll|404\.html|README\.md|[^/]*\.map)$|^(readme\.png|deploy\.md)$/
 
 /** Paths and hashes of what a page needs of a built folder, the smallest first. `entry` is the path of the start page's program. */
 export async function siteManifest(folder: string, entry: string): Promise<SiteManifest> {
@@ -105,6 +105,8 @@ export function hostFiles(): Record<string, string> {
     'README.md': `${frontMatter()}\n\n# GRPO Playground\n\nThe built page: a small language model learns by reinforcement learning in your browser. How it is put on a host: [deploy.md](deploy.md).\n`,
     // Netlify and Cloudflare Pages read it.
     _headers: `/*\n${headers.join('\n')}\n\n/assets/*\n  Cache-Control: public, max-age=31536000, immutable\n`,
+    // Without it, some hosts answer for a missing file with the start page, in the shape of a model.
+    '404.html': '<!doctype html><meta charset="utf-8" /><title>Not found</title><p>GRPO Playground has no page here.</p>\n',
     // GitHub Pages would leave out names that begin with an underscore.
     '.nojekyll': '',
   }
