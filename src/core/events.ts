@@ -46,6 +46,16 @@ export type TrainEvent =
   | { type: 'tokens'; step: number; index: number; tokens: AppendedToken[] }
   | { type: 'environment-waiting'; step: number; index: number; turn: number }
   | { type: 'environment-answered'; step: number; index: number; turn: number; reward: number | null; done: boolean; ms: number; scene?: unknown }
+  /**
+   * Episodes that have no session because the server allows no more at once; 0 ends it. `seconds`: about how long until the last of them
+   * has one, by what episodes took so far; null before any was measured.
+   */
+  | { type: 'environment-queue'; step: number; waiting: number; sessions: number; seconds: number | null }
+  /**
+   * Half a sentence on an environment that is waited for: it failed and is tried again, a Space is woken, others fill its server. null
+   * ends it, as does 'step-started'. `seconds`: until the next try, where the text does not count them itself.
+   */
+  | { type: 'environment-away'; text: string | null; seconds: number | null }
   | { type: 'episode-finished'; step: number; episode: Episode }
   | { type: 'scored'; step: number; advantages: number[]; groups: StepRecord['groups'] }
   | { type: 'training'; step: number; done: number; total: number }

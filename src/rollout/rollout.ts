@@ -8,8 +8,10 @@ import type { EnvironmentSession } from '../core/environment'
 import { UNSCORABLE_EXITS, type Episode, type ExitReason, type Turn } from '../core/episode'
 import { describeError, PlaygroundError } from '../core/errors'
 import { uniform } from '../core/random'
+import { waitAtGate, waitThroughGate } from '../core/sleep'
 import type { ChatMessage } from '../core/tools'
 import { appendGiven, appendSampled, appendedTokens, assertConsistent, recordTurn, startEpisode } from './episode'
+import { firstMessages } from './first-messages'
 import { sharedPrefix } from './prefix'
 import { Queue } from './queue'
 import { playTurn, SessionGate, type Begun, type Failure, type TurnOutcome } from './sessions'
@@ -59,7 +61,7 @@ class Rollout {
   private over = false
 
   constructor(private readonly request: RolloutRequest) {
-    const { sampler, chat, environment, groupSeeds, num_generations, system_prompt, user_prompt } = request
+    const { sampler, chat, environment, groupSeeds, num_generations } = request
     this.runs = Array.from({ length: groupSeeds.length * num_generations }, (_, index) => ({
       index,
       group: Math.floor(index / num_generations),
@@ -73,8 +75,7 @@ class Rollout {
       rounds: 0,
       rewards: [],
     }))
-    this.messages = [{ role: 'user', content: user_prompt }]
-    if (system_prompt !== '') this.messages.unshift({ role: 'system', content: system_prompt })
+    this.messages = firstMessages(request)
     this.basePrompt = chat.prompt(this.messages, environment.tools)
     if (this.basePrompt.ids.length >= sampler.contextLength) {
       throw new PlaygroundError('config', this.tooLong(this.basePrompt.ids.length), 'Shorten the prompts, or use fewer tools.')
@@ -83,44 +84,31 @@ class Rollout {
     this.pool = new SlotPool(sampler, prefix)
     // Sessions beyond the slots are reset ahead, so that a slot that becomes free finds its next episode.
     this.gate = new SessionGate(environment, 2 * sampler.slots, () => this.wake.up())
-    this.queue = new Queue(environment, this.runs.length, request.onEvent)
+    this.queue = new Queue(environment, request.step, this.runs.length, request.onEvent)
   }
 
   async play(): Promise<Episode[]> {
-    const { signal } = this.request
-    const onAbort = (): void => this.wake.up()
-    signal?.addEventListener('abort', onAbort)
+    const { gate, signal } = this.request
     try {
       while (this.runs.some((run) => run.phase !== 'finished')) {
-        await this.pause()
+        await waitAtGate(gate, signal)
         if (signal?.aborted) break
         await this.tick()
       }
       for (const run of this.runs) if (run.phase !== 'finished') this.finish(run, 'stopped')
     } finally {
       this.over = true
-      signal?.removeEventListener('abort', onAbort)
+      this.queue.tell(0)
       await this.gate.endAll()
     }
     return this.runs.map((run) => run.episode as Episode)
   }
 
-  /** Waits for the request's gate; an abort ends the wait. */
-  private async pause(): Promise<void> {
-    const { gate, signal } = this.request
-    if (!gate || signal?.aborted) return
-    let onAbort: (() => void) | undefined
-    const aborted = new Promise<void>((resolve) => {
-      onAbort = () => resolve()
-      signal?.addEventListener('abort', onAbort)
-    })
-    await Promise.race([gate(), aborted])
-    if (onAbort) signal?.removeEventListener('abort', onAbort)
-  }
-
   /** One round: begin episodes, go on with those whose environment answered, then one token for all that are writing. */
   private async tick(): Promise<void> {
+    const { gate, signal } = this.request
     this.beginSessions()
+    this.tellQueue()
     for (const run of this.runs) if (run.phase === 'reset') this.openEpisode(run)
     await this.admit()
     for (const run of this.runs) {
@@ -128,7 +116,7 @@ class Rollout {
     }
     const writing = this.runs.filter((run): run is Playing => run.phase === 'sampling')
     if (writing.length > 0) await this.writeToken(writing)
-    else if (this.runs.some((run) => run.phase !== 'finished')) await this.wake.wait()
+    else if (this.runs.some((run) => run.phase !== 'finished')) await waitThroughGate(this.wake.wait(), gate, signal)
   }
 
   private beginSessions(): void {
@@ -150,6 +138,13 @@ class Rollout {
         this.wake.up()
       })
     }
+  }
+
+  /** Says how many episodes the server keeps waiting; those that only wait for a slot of ours are no queue. */
+  private tellQueue(): void {
+    const { environment, sampler } = this.request
+    const most = Math.min(2 * sampler.slots, this.runs.length)
+    this.queue.tell(environment.maxSessions < most ? this.runs.filter((run) => run.phase === 'new').length : 0)
   }
 
   /** The environment has answered to reset: the prompt is known, or the episode is lost. */

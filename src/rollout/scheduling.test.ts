@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from 'vitest'
 import type { ResetOptions } from '../core/environment'
+import type { TrainEvent } from '../core/events'
 import { RandomStream } from '../core/random'
 import { PlaygroundError } from '../core/errors'
-import { secondsLeft } from './queue'
+import { Queue, secondsLeft } from './queue'
 import { rollout } from './rollout'
 import { SessionGate } from './sessions'
 import { deferred, episodeIndex, FakeEnvironment } from './testing/fake-environment'
@@ -175,6 +176,43 @@ describe('a queue', () => {
     expect(await texts()).toEqual([])
   })
 
+  it('is told each time it changes, with an estimate once an episode was measured, and its end', async () => {
+    const environment = new FakeEnvironment({ delay: tick, step: () => ({ reward: 1 }) }, 2)
+    const told = async (slots = 8) => {
+      const { request, events } = prepare({ reply: oneCall, environment, slots, request: { num_generations: 6 } })
+      await rollout(request)
+      return events.flatMap((event) => (event.type === 'environment-queue' ? [event] : []))
+    }
+    const first = await told()
+    const counts = first.map(({ waiting }) => waiting)
+    expect(counts).toEqual([...new Set(counts)].sort((a, b) => b - a))
+    expect(first[0]).toEqual({ type: 'environment-queue', step: 3, waiting: 4, sessions: 2, seconds: null })
+    expect(first[1]?.seconds).toBe(1)
+    expect(first.at(-1)).toMatchObject({ waiting: 0, seconds: null })
+    // What was measured in one step is known in the next.
+    expect((await told())[0]).toMatchObject({ waiting: 4, seconds: 1 })
+    environment.maxSessions = 6
+    expect(await told()).toEqual([])
+    // Episodes that wait for a slot of our own wait for no server.
+    environment.maxSessions = 4
+    expect(await told(2)).toEqual([])
+  })
+
+  it('counts down by what is already played, and ends with the rollout', () => {
+    const events: TrainEvent[] = []
+    let now = 0
+    const queue = new Queue(new FakeEnvironment({}, 2), 1, 7, (event) => events.push(event), () => now)
+    const seconds = () => events.flatMap((event) => (event.type === 'environment-queue' ? [event.seconds] : []))
+    for (const index of [0, 1]) queue.begin(index)
+    queue.tell(5)
+    now = 20_000
+    queue.end(0, 5)
+    queue.begin(2)
+    queue.tell(4)
+    // Two rounds of 20 s, of which 1 has run for 20 s and 2 has just begun.
+    expect(seconds()).toEqual([null, 30])
+  })
+
   it('estimates from what the finished ones took', () => {
     expect(secondsLeft([10_000, 20_000], 7, 2)).toBe(60)
     expect(secondsLeft([], 7, 2)).toBe(1)
@@ -299,6 +337,39 @@ describe('pause and stop', () => {
     expect(sampler.calls.length).toBe(before)
     hold.resolve()
     expect((await all).map((episode) => episode.reward)).toEqual([1, 1])
+  })
+
+  it('shows a pause at once while it waits for a slow environment, and loses nothing of the step', async () => {
+    const slow = deferred()
+    const pause = deferred()
+    let paused = false
+    let arrived = 0
+    const { request, events, sampler } = prepare({
+      reply: oneCall,
+      request: {
+        gate: () => {
+          if (!paused) return Promise.resolve()
+          arrived++
+          return pause.promise
+        },
+      },
+      environment: { step: () => ({ reward: 1 }), delay: async (asked) => (asked === 'step' ? slow.promise : undefined) },
+    })
+    const all = rollout(request)
+    while (events.filter((event) => event.type === 'environment-waiting').length < 2) await tick()
+    await ticks(5)
+    paused = true
+    const from = performance.now()
+    while (arrived === 0) await tick()
+    expect(performance.now() - from).toBeLessThan(500)
+    slow.resolve()
+    await ticks(20)
+    const before = sampler.calls.length
+    await ticks(20)
+    expect(sampler.calls.length).toBe(before)
+    paused = false
+    pause.resolve()
+    expect((await all).map(({ exit, reward }) => [exit, reward])).toEqual(Array(2).fill(['answered', 1]))
   })
 
   it('stops while writing, while waiting for an environment, before a reset and while paused', async () => {

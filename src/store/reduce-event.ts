@@ -28,7 +28,7 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
         finished: false,
       }
       const kept = view.steps.filter((s) => s.step !== event.step).slice(1 - KEPT_EPISODE_STEPS)
-      return { ...view, steps: [...kept, started] }
+      return { ...view, steps: [...kept, started], waits: { queue: null, away: null } }
     }
     case 'episode-started': {
       tokens.startEpisode(event.step, event.index, event.prompt)
@@ -53,6 +53,16 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
         waitingSince: null,
         answers: [...e.answers, { turn, reward, done, ms, scene }],
       }))
+    }
+    case 'environment-queue': {
+      const { waiting, seconds } = event
+      const queue = waiting === 0 ? null : { waiting, until: untilOf(seconds, now) }
+      return { ...view, waits: { ...view.waits, queue } }
+    }
+    case 'environment-away': {
+      const { text, seconds } = event
+      const away = text === null ? null : { text, until: untilOf(seconds, now) }
+      return { ...view, waits: { ...view.waits, away } }
     }
     case 'episode-finished': {
       const { index, reward, success, exit, error } = event.episode
@@ -84,6 +94,8 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
       return { ...view, notices: addNotice(view.notices, event.level, event.text) }
   }
 }
+
+const untilOf = (seconds: number | null, now: number) => (seconds === null ? null : now + seconds * 1000)
 
 const FRESH = {
   turn: 0,

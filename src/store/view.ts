@@ -62,6 +62,14 @@ export interface StepView {
   finished: boolean
 }
 
+/** The environment keeps the run waiting; `until` on the store's clock in ms, null where nobody can tell. */
+export interface WaitView {
+  /** Episodes that queue for a session of the server. */
+  queue: { waiting: number; until: number | null } | null
+  /** Half a sentence: it failed, it is woken, it is full. */
+  away: { text: string; until: number | null } | null
+}
+
 export interface NoticeView {
   id: number
   level: 'info' | 'warning'
@@ -89,6 +97,7 @@ export interface RunView {
   steps: readonly StepView[]
   history: readonly StepSummary[]
   notices: readonly NoticeView[]
+  waits: WaitView
   evaluation: { split: 'train' | 'heldout'; done: number; total: number } | null
   /** Name of the recording that is shown instead of a run; null while a run is. */
   recording: string | null
@@ -101,6 +110,7 @@ export const EMPTY_RUN: RunView = {
   steps: [],
   history: [],
   notices: [],
+  waits: { queue: null, away: null },
   evaluation: null,
   recording: null,
 }

@@ -5,6 +5,7 @@ import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
 import type { Episode } from '../core/episode'
 import type { Metrics, ScoredEpisode, StepRecord, TrainEvent } from '../core/events'
+import { waitAtGate } from '../core/sleep'
 import {
   advantages as computeAdvantages,
   completionMetrics,
@@ -18,7 +19,7 @@ import {
 } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout } from '../rollout/rollout'
-import { assertComparable, assertNotStopped, waitAtGate } from './guard'
+import { assertComparable, assertNotStopped } from './guard'
 import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
 import { groupSeeds } from './seeds'
 import { Stopwatch } from './stopwatch'

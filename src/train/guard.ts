@@ -35,22 +35,6 @@ export function assertComparable(rewards: readonly (number | null)[], advantages
   )
 }
 
-/** Waits for the gate; an abort ends the wait, since a paused run must still be stoppable. */
-export async function waitAtGate(gate: () => Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (!signal) return gate()
-  let stop: () => void = () => {}
-  const aborted = new Promise<void>((resolve) => {
-    stop = resolve
-    if (signal.aborted) resolve()
-  })
-  signal.addEventListener('abort', stop)
-  try {
-    await Promise.race([gate(), aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
-}
-
 /** Throws 'stopped' with the sentence `what` once the signal is aborted. */
 export function assertNotStopped(
   signal: AbortSignal | undefined,

@@ -7,7 +7,7 @@ import { replyEpisode } from './testing/episodes'
 
 const four = (...rewards: (number | null)[]) => rewards.map((reward, i) => replyEpisode(i, 0, reward))
 
-async function run(attempts: Episode[][], signal?: AbortSignal) {
+async function run(attempts: Episode[][], signal?: AbortSignal, random = () => 1) {
   const events: TrainEvent[] = []
   const waits: number[] = []
   let tries = 0
@@ -16,9 +16,10 @@ async function run(attempts: Episode[][], signal?: AbortSignal) {
     environment: 'Bandit',
     onEvent: (event) => events.push(event),
     wait: async (seconds) => void waits.push(seconds),
+    random,
     ...(signal ? { signal } : {}),
   })
-  return { episodes: await result, events, waits, texts: events.map((e) => (e.type === 'notice' ? e.text : '')) }
+  return { episodes: await result, events, waits, texts: events.flatMap((e) => (e.type === 'notice' ? [e.text] : [])) }
 }
 
 describe('sampleThroughOutages', () => {
@@ -43,6 +44,29 @@ describe('sampleThroughOutages', () => {
     expect(waits).toEqual([1, 2, 4])
     expect(texts[0]).toContain('3 of 4 episodes of step 3')
     expect(texts[0]).toContain('tried again in 1 s')
+  })
+
+  it('does not come back at the same moment as every other page: half of each pause is drawn', async () => {
+    const down = four(null, null, 1, null)
+    const draws = [0, 0.5, 0.999]
+    const { waits, texts } = await run([down, down, down, four(1, 0, 0, 0)], undefined, () => draws.shift() ?? 0)
+    expect(waits).toEqual([0.5, 1.5, 3.998])
+    expect(texts[1]).toContain('tried again in 2 s')
+    const seen = new Set<number>()
+    const wait = async (seconds: number) => void seen.add(seconds)
+    const attempts = [down, four(1, 0, 0, 0), down, four(1, 0, 0, 0)]
+    for (let i = 0; i < 2; i++) {
+      await sampleThroughOutages(async () => attempts.shift() as Episode[], { step: 3, environment: 'Bandit', onEvent: () => undefined, wait })
+    }
+    expect(seen.size).toBe(2)
+  })
+
+  it('says while it waits that it does, and when it does no more', async () => {
+    const { events } = await run([four(null, null, 1, null), four(1, 0, 0, 0)])
+    expect(events.filter((e) => e.type === 'environment-away')).toEqual([
+      { type: 'environment-away', text: 'the environment failed', seconds: 1 },
+      { type: 'environment-away', text: null, seconds: null },
+    ])
   })
 
   it('never waits longer than half a minute', async () => {

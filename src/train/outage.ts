@@ -3,15 +3,13 @@
 import type { Episode } from '../core/episode'
 import type { TrainEvent } from '../core/events'
 import { PlaygroundError } from '../core/errors'
-import { sleep } from '../core/sleep'
-import { assertNotStopped, waitAtGate } from './guard'
+import { sleep, waitThroughGate } from '../core/sleep'
+import { assertNotStopped } from './guard'
 
-/** Pauses between attempts: 1, 2, 4, … seconds, at most this. */
+/** Pauses between attempts: up to 1, 2, 4, … seconds, at most this; at least half of it, so that many pages do not come back at once. */
 const LONGEST_WAIT_SECONDS = 30
 /** So many attempts that the environment itself failed in exactly the same way are no outage. */
 const MOST_ALIKE = 4
-/** How long a pause may take to be noticed while waiting. */
-const GATE_MS = 100
 
 export interface OutageOptions {
   step: number
@@ -21,6 +19,8 @@ export interface OutageOptions {
   /** Awaited while waiting: a paused run shows at once that it is. */
   gate?: () => Promise<void>
   signal?: AbortSignal
+  /** Uniform in [0, 1), for the pauses only: no number of the run depends on it. */
+  random?: () => number
 }
 
 /** Resolves after so many seconds, or sooner when the signal aborts; passes the gate every now and then. */
@@ -37,7 +37,7 @@ export type Wait = (seconds: number, signal?: AbortSignal, gate?: () => Promise<
  * the same way four times in a row
  */
 export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, options: OutageOptions): Promise<Episode[]> {
-  const { step, onEvent, signal, gate } = options
+  const { step, onEvent, signal, gate, random = Math.random } = options
   let alike = 0
   let before: string | null = null
   for (let tries = 0; ; tries++) {
@@ -59,10 +59,12 @@ export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, op
           'Waiting would not help: mend the environment, the prompts or the settings, then press Train; the step is tried again.',
         )
       }
-      const seconds = Math.min(LONGEST_WAIT_SECONDS, 2 ** tries)
-      const text = `${count} could not be scored (${reason(failed)}). No update is made; the step is tried again in ${seconds} s.`
+      const seconds = Math.min(LONGEST_WAIT_SECONDS, 2 ** tries) * (0.5 + random() / 2)
+      const text = `${count} could not be scored (${reason(failed)}). No update is made; the step is tried again in ${Math.ceil(seconds)} s.`
       onEvent({ type: 'notice', level: 'warning', text })
+      onEvent({ type: 'environment-away', text: 'the environment failed', seconds })
       await options.wait(seconds, signal, gate)
+      onEvent({ type: 'environment-away', text: null, seconds: null })
       continue
     }
     if (episodes.length > 0 && unscorable.length === episodes.length) {
@@ -92,12 +94,4 @@ function lastingPattern(failed: readonly Episode[]): string | null {
 }
 
 /** The real clock's `wait`. */
-export const waitSeconds: Wait = async (seconds, signal, gate) => {
-  const until = performance.now() + seconds * 1000
-  for (;;) {
-    if (gate) await waitAtGate(gate, signal)
-    const left = until - performance.now()
-    if (left <= 0 || signal?.aborted) return
-    await sleep(gate ? Math.min(left, GATE_MS) : left, signal)
-  }
-}
+export const waitSeconds: Wait = (seconds, signal, gate) => waitThroughGate(sleep(seconds * 1000, signal), gate, signal)

@@ -87,11 +87,14 @@ export function duration(ms: number): string {
 }
 
 /** A rough rest of time: '80 s left', '12 min left', '3 h 20 min left'. */
-export function timeLeft(seconds: number): string {
+export const timeLeft = (seconds: number): string => `${roughTime(seconds)} left`
+
+/** A rough time to come, at least a second: '80 s', '12 min', '3 h 20 min'. */
+export function roughTime(seconds: number): string {
   const rest = Math.max(1, Math.round(seconds))
-  if (rest < 100) return `${rest} s left`
+  if (rest < 100) return `${rest} s`
   const minutes = Math.round(rest / 60)
-  return minutes < 100 ? `${minutes} min left` : `${Math.floor(minutes / 60)} h ${minutes % 60} min left`
+  return minutes < 100 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
 /** A parameter count as people say it: '494 M', '1.72 B'. */

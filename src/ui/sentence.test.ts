@@ -47,6 +47,24 @@ describe('the sentence of state', () => {
     expect(describeRun(after([running, ...until('tokens', 1)]), 0)).toBe('Step 12 · sampling 0/8 · turn 1')
   })
 
+  it('says how many episodes queue for a session, and about how long', () => {
+    const queue = (waiting: number, seconds: number | null): Message => ({ type: 'event', event: { type: 'environment-queue', step: 12, waiting, sessions: 2, seconds } })
+    const said = (...messages: Message[]) => describeRun(after([running, ...until('tokens', 1), ...messages], 1000), 3000)
+    expect(said(queue(3, 22))).toBe('Step 12 · sampling 0/8 · turn 1 · 3 episodes wait for a free session of the server, about 20 s')
+    expect(said(queue(1, null))).toMatch(/· 1 episode waits for a free session of the server$/)
+    expect(said(queue(3, 22), queue(0, null))).toBe('Step 12 · sampling 0/8 · turn 1')
+    expect(describeRun(after([...until('tokens', 1), queue(3, 22), state({ state: 'paused', step: 12 })]), 0)).toMatch(/3 episodes wait for a free session of the server$/)
+  })
+
+  it('says that an environment is waited for, and calls episodes that are played again not scored', () => {
+    const away = (text: string | null, seconds: number | null): Message => ({ type: 'event', event: { type: 'environment-away', text, seconds } })
+    const said = (...messages: Message[]) => describeRun(after([running, ...until('episode-finished', 8), ...messages], 1000), 3000)
+    expect(said(away('the environment failed', 14))).toBe('Step 12 · the environment failed · tried again in 12 s')
+    expect(said(away('Space a/b is asleep · 3 s', null))).toBe('Step 12 · Space a/b is asleep · 3 s')
+    expect(said(away('the environment failed', 14), away(null, null))).toBe('Step 12 · scoring')
+    expect(said(away('the environment failed', 14), ...until('step-started', 1))).toBe('Step 12 · sampling 0/8')
+  })
+
   it('goes from scoring to training to done', () => {
     expect(describeRun(after([running, ...until('episode-finished', 8)]), 0)).toBe('Step 12 · scoring')
     expect(describeRun(after([running, ...until('training', 3)]), 0)).toBe('Step 12 · training 6/8')

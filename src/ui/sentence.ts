@@ -3,7 +3,7 @@
 import type { LoadProgress } from '../core/events'
 import { isActive, latestStep, type RunView, type StepView } from '../store/view'
 import { DURATIONS } from './durations'
-import { bytes, duration, speed, timeLeft } from './format'
+import { bytes, duration, roughTime, speed, timeLeft } from './format'
 
 /** What the page is doing, as one sentence; `now` in ms on the clock of the store. */
 export function describeRun(view: RunView, now: number): string {
@@ -71,19 +71,35 @@ function describeProgress(view: RunView, now: number | null): string {
   if (step.finished) return `${name} · done`
   if (step.training) return `${name} · training ${step.training.done}/${step.training.total}`
   if (step.groups) return `${name} · training`
-  return [name, ...describeSampling(step, now)].join(' · ')
+  return [name, ...describeAway(view, now), ...describeSampling(view, step, now)].join(' · ')
 }
 
-function describeSampling(step: StepView, now: number | null): string[] {
+/** The environment that is waited for instead of sampled from; a pause stops the waiting, too. */
+function describeAway({ waits: { away } }: RunView, now: number | null): string[] {
+  if (!away) return []
+  const again = away.until === null || now === null ? [] : [`tried again in ${roughTime((away.until - now) / 1000)}`]
+  return [away.text, ...again]
+}
+
+function describeSampling(view: RunView, step: StepView, now: number | null): string[] {
+  const { away, queue } = view.waits
   const finished = step.episodes.filter((e) => e.finished).length
-  if (finished === step.episodeCount) return ['scoring']
+  // Episodes that all failed are not scored: they are played again.
+  if (finished === step.episodeCount) return away ? [] : ['scoring']
   const parts = [`sampling ${finished}/${step.episodeCount}`]
   const active = step.episodes.filter((e) => !e.finished)
   if (active.length > 0) parts.push(`turn ${Math.max(...active.map((e) => e.turn)) + 1}`)
   const waiting = active.flatMap((e) => (e.waitingSince === null ? [] : [e.waitingSince]))
   const waited = now === null || waiting.length === 0 ? 0 : now - Math.min(...waiting)
   if (waited >= DURATIONS.noticeableWait) parts.push(`waiting for environment ${duration(waited)}`)
+  if (queue) parts.push(describeQueue(queue, now))
   return parts
+}
+
+function describeQueue({ waiting, until }: NonNullable<RunView['waits']['queue']>, now: number | null): string {
+  const who = waiting === 1 ? '1 episode waits' : `${waiting} episodes wait`
+  const left = until === null || now === null ? '' : `, about ${roughTime((until - now) / 1000)}`
+  return `${who} for a free session of the server${left}`
 }
 
 /** The part that changes with the phase only; a screen reader hears it when it changes. */

@@ -11,11 +11,11 @@ import type { Environment } from '../core/environment'
 import { describeError, PlaygroundError } from '../core/errors'
 import { uniform } from '../core/random'
 import type { ChatFormat } from '../rollout/chat'
+import { firstMessages } from '../rollout/first-messages'
 import { parseTurn } from '../rollout/tool-calls'
 import type { AuthoredTokens } from '../rollout/tokens'
 import { CHAT_KEY, ChatTools, throwIfStopped } from './chat-tools'
 import { ChatWriter } from './chat-writer'
-import { firstMessages } from './first-messages'
 import type { ChatOptions, Command, Message } from './protocol'
 
 export interface ChatParts {
@@ -56,6 +56,9 @@ interface Turn {
   writer: ChatWriter
   signal: AbortSignal
 }
+
+/** What needs the engine for itself: it does not wait until a chat has been said to its end. */
+export const ENDS_CHAT: readonly Command['type'][] = ['configure', 'reset', 'train', 'step', 'evaluate']
 
 export class ChatSession {
   private conversation: Conversation | null = null

@@ -20,7 +20,9 @@ export function StateLine() {
   const linked = useSetup((setup) => waitingFor(setup, idle))
   const distrusted = useModels((models) => isDistrusted(view.engine, models))
   const waits = linked ?? (idle && distrusted ? S.model.test.state : null)
-  const waiting = view.run.state === 'running' && (latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false)
+  const { queue, away } = view.waits
+  const asked = latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false
+  const waiting = view.run.state === 'running' && (asked || queue !== null || away !== null)
   const now = useClock(waiting)
   const sentence = waits ?? describeRun(view, now)
   const { run } = view
