@@ -105,6 +105,11 @@ export class ChatFormat {
     return this.codec.text(ids)
   }
 
+  /** Text of a token sequence without special tokens, as TRL logs prompts and completions (skip_special_tokens). */
+  plainText(ids: readonly number[]): string {
+    return this.codec.text(ids.filter((id) => !this.codec.isSpecial(id)))
+  }
+
   /** Display text of one token; bytes that are no whole character are shown like `\xE2\x80`. */
   tokenText(id: number): string {
     return this.codec.tokenText(id)

@@ -154,6 +154,11 @@ export class TokenCodec {
     return lenient.decode(all)
   }
 
+  /** Whether `skip_special_tokens` leaves it out. */
+  isSpecial(id: number): boolean {
+    return this.added.get(this.addedById.get(id) ?? '')?.special ?? false
+  }
+
   /** Text of one token for display: bytes that are no whole character as `\xE2\x80`, an id that has no text as `[151900]`. */
   tokenText(id: number): string {
     const bytes = this.bytes(id)

@@ -65,7 +65,8 @@ export async function probeDevice(): Promise<DeviceReport> {
   }
 }
 
-async function probeStorage(): Promise<DeviceReport['storage']> {
+/** Bytes for this page's storage; null where the browser does not say. */
+export async function probeStorage(): Promise<DeviceReport['storage']> {
   try {
     const { usage, quota } = await navigator.storage.estimate()
     return usage === undefined || quota === undefined ? null : { usage, quota }

@@ -37,6 +37,11 @@ export class HubAccess {
     return { hub: this.client.endpoint, token: () => this.token }
   }
 
+  /** What an upload needs: the endpoint, and the token as it is then. */
+  forPublishing(): { endpoint: string; token: () => string | null } {
+    return { endpoint: this.client.endpoint, token: () => this.token }
+  }
+
   giveAdapter(name: string, config: string, weights: ArrayBuffer): void {
     this.files.set(name, { config, weights: new Uint8Array(weights) })
   }

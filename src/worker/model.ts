@@ -66,7 +66,8 @@ export function siteConfig(model: string): Promise<unknown> {
   return new FolderSource(folderAddress(model)).config()
 }
 
-const folderAddress = (model: string): string => new URL(`${model.replace(/\/+$/, '')}/`, siteRoot()).href
+/** Where a folder of this site lies; ends in a slash. */
+export const folderAddress = (model: string): string => new URL(`${model.replace(/\/+$/, '')}/`, siteRoot()).href
 
 async function loadFolder(model: string, { onProgress, signal }: ModelCallbacks): Promise<LoadedModel> {
   const base = folderAddress(model)

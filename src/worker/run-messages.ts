@@ -2,6 +2,8 @@
 
 import type { RunConfig } from '../core/config'
 import type { Environment } from '../core/environment'
+import { describeError, PlaygroundError } from '../core/errors'
+import type { RunState } from '../core/events'
 import type { Message } from './protocol'
 import type { RunSetup } from './setup'
 
@@ -22,4 +24,28 @@ export function environmentMessage(spec: RunConfig['environment'], environment: 
     maxSessions: Number.isFinite(maxSessions) ? maxSessions : null,
     ...(discovered ? { discovered } : {}),
   }
+}
+
+/** A failure as the page shows it; recoverable while there is a run to go on with. */
+export function failedState(error: unknown, recoverable: boolean): RunState {
+  const known = error instanceof PlaygroundError
+  const advice = known ? error.advice : 'Press Reset; if it happens again, reload the page.'
+  return { state: 'failed', error: known ? error.message : describeError(error), advice, recoverable }
+}
+
+/** After a failure in the loop the run stands as it was after `step`, in an engine that was made again. */
+export function recoveredState(error: PlaygroundError, step: number, backend: RunConfig['backend']): RunState {
+  const where = backend === 'wasm' ? ' on WASM' : ''
+  const advice = `The run is kept as it was after step ${step}: press Train to go on from it${where}, or lower num_generations or max_completion_length and press Reset.`
+  return { state: 'failed', error: error.message, advice, recoverable: true }
+}
+
+/** Why the model cannot talk now: none is loaded, or a step holds the slots. */
+export function chatRefused(requestId: number, loaded: boolean, paused: boolean): Message {
+  const error = !loaded
+    ? 'There is no model to talk to yet. Wait until it is loaded.'
+    : paused
+      ? 'The run is paused in the middle of a step. Press Step to finish the step first.'
+      : 'The model is being trained. Press Pause first, and Step if the pause is in the middle of a step.'
+  return { type: 'chat-ended', requestId, reason: 'failed', error }
 }

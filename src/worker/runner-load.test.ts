@@ -56,7 +56,7 @@ describe('a load that fails after the old engine made room', () => {
     expect(page.engines).toHaveLength(2)
     expect([...(page.engines[1]?.theta ?? [])]).toEqual(trained.map(Math.fround))
     expect(page.messages.findLast((m) => m.type === 'configured')).toEqual({ type: 'configured', config: page.prepared[0] })
-    expect(page.messages.findLast((m) => m.type === 'event' && m.event.type === 'notice')).toMatchObject({ event: { text: expect.stringContaining('adapter of step 1') as string } })
+    expect(page.messages.findLast((m) => m.type === 'event' && m.event.type === 'notice')).toMatchObject({ event: { text: expect.stringContaining('as it was after step 1') as string } })
     await page.untilState('finished', { type: 'train' })
     expect(page.records().map(({ step }) => step)).toEqual([1, 2, 3])
   })

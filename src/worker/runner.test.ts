@@ -328,7 +328,7 @@ describe('a failure in a step', () => {
     await page.untilState('paused', { type: 'step' })
     page.engines[0]!.fail = () => new PlaygroundError('device-lost', 'The GPU was taken away.')
     const failed = await page.untilState('failed', { type: 'train' })
-    expect(failed).toMatchObject({ recoverable: true, advice: expect.stringMatching(/^The adapter of step 1 is kept: press Train to go on from it, or lower/) as string })
+    expect(failed).toMatchObject({ recoverable: true, advice: expect.stringMatching(/^The run is kept as it was after step 1: press Train to go on from it, or lower/) as string })
     expect(page.prepared.map(({ backend }) => backend)).toEqual(['webgpu', 'webgpu'])
     expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 3 })
   })

@@ -1,27 +1,24 @@
 /** The run as the page drives it: configure, train, one step, pause, reset, evaluate. One thing at a time. */
 
 import type { RunConfig } from '../core/config'
-import type { Engine, NamedTensor } from '../core/engine'
-import { describeError, PlaygroundError } from '../core/errors'
-import type { RunState, StepRecord, TrainEvent } from '../core/events'
+import type { Engine } from '../core/engine'
+import { PlaygroundError } from '../core/errors'
+import type { RunState, StepRecord } from '../core/events'
 import { isHubModel } from '../env/models'
 import type { ChatFormat } from '../rollout/chat'
-import { evaluate } from '../train/evaluate'
 import { GrpoTrainer } from '../train/grpo'
 import { shouldStop } from '../train/stop'
-import { ChatSession } from './chat'
+import type { Checkpoint } from './archive'
+import { ChatSession, ENDS_CHAT } from './chat'
+import { answerEvaluation } from './evaluation'
 import { Gate } from './gate'
+import type { RunJournal } from './journal'
+import { type KeptRun, restoreInto } from './kept-run'
 import type { PlayDesk } from './play'
-import type { Command, EvaluationResult, Message } from './protocol'
-import { engineMessage, environmentMessage } from './run-messages'
-import type { RunSetup, SetupKeeper } from './setup'
+import type { Command, Message } from './protocol'
+import { chatRefused, engineMessage, environmentMessage, failedState, recoveredState } from './run-messages'
+import { isReset, type RunSetup, type SetupKeeper } from './setup'
 
-/** What a run leaves behind when its engine dies. */
-interface LastGood {
-  step: number
-  num_tokens: number
-  adapter: NamedTensor[]
-}
 
 interface Run extends RunSetup {
   config: RunConfig
@@ -29,22 +26,10 @@ interface Run extends RunSetup {
   talk: ChatSession
 }
 
-/** What needs the engine for itself: it does not wait until a chat has been said to its end. */
-const ENDS_CHAT: readonly Command['type'][] = ['configure', 'reset', 'train', 'step', 'evaluate']
-
-/** Gives the engine a fresh adapter; false when the engine died while nothing ran. */
-function isReset({ engine }: RunSetup, { grpo }: RunConfig): boolean {
-  try {
-    engine.resetAdapter(grpo.seed)
-    return true
-  } catch {
-    return false
-  }
-}
-
 export class Runner {
   private run: Run | null = null
-  private lastGood: LastGood | null = null
+  /** The last finished step: what is left of a run whose engine dies. */
+  private lastGood: Checkpoint | null = null
   private records: Pick<StepRecord, 'step' | 'metrics'>[] = []
   /** The loop that is training, until it ends. */
   private loop: Promise<void> | null = null
@@ -66,7 +51,9 @@ export class Runner {
   /** The engine whose failed self-test a person overruled. */
   private trusted: Engine | null = null
   private readonly gate = new Gate(() => this.tell({ state: 'paused', step: this.run?.trainer.stepNumber ?? 0 }))
-  /** The newest configure command. */
+  /** A kept run stands on another base than it was trained on: to be measured, not to be trained. */
+  private measuring = false
+  /** The newest command that loads. */
   private latest: Command | null = null
   /** Commands that load or reset run after each other. */
   private queue: Promise<unknown> = Promise.resolve()
@@ -76,6 +63,8 @@ export class Runner {
     private readonly post: (message: Message) => void,
     /** Whoever plays by hand: gives way when the run needs the environment's sessions. */
     private readonly play: Pick<PlayDesk, 'giveWay'> | null = null,
+    /** Keeps the run, step by step. */
+    private readonly journal: RunJournal | null = null,
   ) {}
 
   /** The loaded model's chat format; null while none is loaded. */
@@ -88,20 +77,7 @@ export class Runner {
     if (ENDS_CHAT.includes(command.type)) this.chatStop.abort()
     switch (command.type) {
       case 'configure':
-        this.latest = command
-        this.loadPaused = false
-        // What is still being connected for an older choice is given up, and its failure is nobody's business.
-        this.keeper.abandon()
-        return this.enqueue(async () => {
-          try {
-            await this.configure(command.config)
-          } catch (error) {
-            if (this.latest !== command) return
-            if (!this.loadPaused) throw error
-            const { done, total } = this.lastProgress
-            this.tell({ state: 'load-paused', done, total })
-          }
-        })
+        return this.load(command, () => this.configure(command.config))
       case 'reset':
         return this.enqueue(() => this.reset())
       case 'train':
@@ -141,11 +117,38 @@ export class Runner {
     }
   }
 
+  /** Goes on with a kept run; `read` finds it once the run before it has ended. Never throws. */
+  resume(command: Command, read: () => Promise<KeptRun>): void {
+    this.chatStop.abort()
+    this.load(command, async () => {
+      await this.halt()
+      const kept = await read()
+      await this.configure(kept.config, kept)
+    })
+  }
+
+  private load(command: Command, work: () => Promise<void>): void {
+    this.latest = command
+    this.loadPaused = false
+    // What is still being connected for an older choice is given up, and its failure is nobody's business.
+    this.keeper.abandon()
+    this.enqueue(async () => {
+      try {
+        await work()
+      } catch (error) {
+        if (this.latest !== command) return
+        if (!this.loadPaused) throw error
+        const { done, total } = this.lastProgress
+        this.tell({ state: 'load-paused', done, total })
+      }
+    })
+  }
+
   private enqueue(work: () => Promise<void>): void {
     this.queue = this.queue.then(work).catch((error: unknown) => this.tell(this.failure(error)))
   }
 
-  private async configure(config: RunConfig): Promise<void> {
+  private async configure(config: RunConfig, kept: KeptRun | null = null): Promise<void> {
     await this.halt()
     const before = this.run
     await before?.talk.release()
@@ -154,7 +157,7 @@ export class Runner {
     this.loadNotices = []
     let setup: RunSetup
     try {
-      setup = await this.prepare(config)
+      setup = await this.prepare(config, kept)
     } catch (error) {
       const givenUp = error instanceof PlaygroundError && error.kind === 'stopped'
       await this.keep(before, givenUp && !this.cancelling)
@@ -166,9 +169,32 @@ export class Runner {
     this.clear()
     // The old run's notices went with it, and these too.
     for (const text of this.loadNotices) this.warn(text)
-    this.adopt(config, setup)
+    if (kept) await this.goOn(kept, setup)
+    else await this.begin(config, setup)
     this.post(engineMessage(setup, (performance.now() - began) / 1000))
-    this.tell({ state: 'ready' })
+    if (kept) this.post({ type: 'restored', run: kept.record, history: kept.history, episodes: kept.episodes })
+    this.tell(kept ? { state: 'paused', step: kept.checkpoint.step } : { state: 'ready' })
+  }
+
+  /** A new run at step 0. */
+  private async begin(config: RunConfig, setup: RunSetup): Promise<void> {
+    this.adopt(config, setup)
+    const { lora } = setup.engine
+    const start = config.adapter && lora ? { lora, baseModel: config.model, tensors: await setup.engine.exportParameters() } : null
+    this.journal?.open({ ...setup, config, start })
+  }
+
+  /** A kept run at its checkpoint, in an engine that stands at its step 0. */
+  private async goOn(kept: KeptRun, setup: RunSetup): Promise<void> {
+    const { record, checkpoint, history, config } = kept
+    const unlike = await restoreInto(setup.engine, kept)
+    this.post({ type: 'configured', config: record.config })
+    this.adopt(config, setup, checkpoint)
+    this.records = history
+    this.lastGood = checkpoint
+    this.measuring = config.precision !== record.config.precision
+    if (unlike !== '') this.warn(unlike)
+    this.journal?.open({ ...setup, config, start: kept.start }, kept, this.measuring)
   }
 
   private async cancelLoad(back: RunConfig): Promise<void> {
@@ -194,10 +220,10 @@ export class Runner {
       // Why the load failed is what a person needs to hear.
       return
     }
-    this.warn(`${before.config.model} was loaded again with the adapter of step ${this.lastGood?.step ?? 0}; its optimizer starts anew.`)
+    this.warn(`${before.config.model} was loaded again as it was after step ${this.lastGood?.step ?? 0}.`)
   }
 
-  /** Loads a run anew at the same commit, with the adapter of its last finished step. */
+  /** Loads a run anew at the same commit, as it was after its last finished step. */
   private async restore(config: RunConfig, sha: string | null): Promise<void> {
     const kept = this.lastGood
     this.restoring = true
@@ -207,7 +233,7 @@ export class Runner {
     if (kept) {
       // A fresh adapter of the same seed is what the run began with.
       setup.engine.freezeReference()
-      await setup.engine.importParameters(kept.adapter)
+      await setup.engine.importState(kept.state)
     }
     // First whose settings hold: what follows is about them.
     this.post({ type: 'configured', config })
@@ -215,10 +241,11 @@ export class Runner {
     this.post(engineMessage(setup, 0))
   }
 
-  /** A setup whose adapter is fresh. */
-  private async prepare(config: RunConfig): Promise<RunSetup> {
+  /** A setup whose adapter is that of step 0. */
+  private async prepare(config: RunConfig, kept: Pick<KeptRun, 'record' | 'start'> | null = null): Promise<RunSetup> {
     const load = () =>
       this.keeper.prepare(config, {
+        ...(kept ? { at: { sha: kept.record.modelSha, start: kept.start } } : {}),
         onProgress: (progress) => {
           this.lastProgress = progress.overall ?? progress
           this.tell({ state: 'loading', ...progress })
@@ -255,9 +282,9 @@ export class Runner {
     const { run } = this
     if (!run) return
     await run.talk.release()
-    if (!isReset(run, run.config)) return this.configure(run.config)
+    if (this.measuring || !isReset(run, run.config)) return this.configure(run.config)
     this.clear()
-    this.adopt(run.config, run)
+    await this.begin(run.config, run)
     this.tell({ state: 'ready' })
   }
 
@@ -267,6 +294,7 @@ export class Runner {
     if (run.selfTest && !run.selfTest.ok && this.trusted !== run.engine) {
       throw new PlaygroundError('engine', run.selfTest.problem, 'Choose WASM, or press Train anyway.')
     }
+    if (this.measuring) throw new PlaygroundError('config', 'This run stands on another base than it was trained on, to be measured.', 'Resume it to train on.')
     await run.talk.release()
     this.oneStep = oneStep
     this.paused = false
@@ -293,10 +321,10 @@ export class Runner {
       if (over) return { state: 'finished', step: run.trainer.stepNumber, reason: over }
       const record = await run.trainer.step(this.gate.pass, signal)
       this.records.push({ step: record.step, metrics: record.metrics })
-      this.lastGood = { step: record.step, num_tokens: run.trainer.tokensSeen, adapter: await run.engine.exportParameters() }
-      const reached = shouldStop(this.records, grpo)
-      if (reached) return { state: 'finished', step: record.step, reason: reached }
-      if (this.oneStep || this.paused) return { state: 'paused', step: record.step }
+      this.lastGood = { step: record.step, num_tokens: run.trainer.tokensSeen, state: await run.engine.exportState() }
+      await this.journal?.step(record, this.lastGood)
+      if (shouldStop(this.records, grpo)) await this.journal?.finished()
+      else if (this.oneStep || this.paused) return { state: 'paused', step: record.step }
     }
   }
 
@@ -319,6 +347,8 @@ export class Runner {
     this.records = []
     this.lastGood = null
     this.paused = false
+    this.measuring = false
+    this.journal?.close()
     this.post({ type: 'cleared' })
   }
 
@@ -339,42 +369,19 @@ export class Runner {
       this.run = null
       return this.failure(error)
     }
-    const step = this.lastGood?.step ?? 0
-    const advice = `The adapter of step ${step} is kept: press Train to go on from it${config.backend === 'wasm' ? ' on WASM' : ''}, or lower num_generations or max_completion_length and press Reset.`
-    return { state: 'failed', error: error.message, advice, recoverable: true }
+    return recoveredState(error, this.lastGood?.step ?? 0, config.backend)
   }
 
   private async evaluate(requestId: number, episodes: number): Promise<void> {
-    const { run } = this
-    try {
-      if (!run) throw new PlaygroundError('config', 'There is no model to evaluate yet.', 'Wait until it is loaded.')
-      if (this.loop) throw new PlaygroundError('config', 'A step is being trained.', 'Evaluate when the step is finished: press Step instead of Train.')
-      await run.talk.release()
-      const rate = async (split: 'train' | 'heldout'): Promise<number> => {
-        const request = { ...run, split, episodes, onEvent: (event: TrainEvent) => this.post({ type: 'event', event }) }
-        return (await evaluate(request)).success
-      }
-      const result: EvaluationResult = {
-        train: await rate('train'),
-        heldOut: run.config.environment.kind === 'builtin' ? await rate('heldout') : null,
-        episodes,
-      }
-      this.post({ type: 'evaluation', requestId, result })
-    } catch (error) {
-      this.post({ type: 'evaluation-failed', requestId, error: describeError(error) })
-    }
+    await this.run?.talk.release()
+    const result = await answerEvaluation(this.run, this.loop !== null, { requestId, episodes }, this.post)
+    if (result) await this.journal?.evaluated(result.records)
   }
 
   private async chat(command: Extract<Command, { type: 'chat' }>, signal: AbortSignal): Promise<void> {
-    const { run } = this
-    if (run && !this.loop) return run.talk.turn(command, signal)
     // A step in its middle holds the slots.
-    const error = !run
-      ? 'There is no model to talk to yet. Wait until it is loaded.'
-      : this.paused
-        ? 'The run is paused in the middle of a step. Press Step to finish the step first.'
-        : 'The model is being trained. Press Pause first, and Step if the pause is in the middle of a step.'
-    this.post({ type: 'chat-ended', requestId: command.requestId, reason: 'failed', error })
+    if (this.run && !this.loop) return this.run.talk.turn(command, signal)
+    this.post(chatRefused(command.requestId, this.run !== null, this.paused))
   }
 
   private warn(text: string): void {
@@ -386,8 +393,6 @@ export class Runner {
   }
 
   private failure(error: unknown): RunState {
-    const known = error instanceof PlaygroundError
-    const advice = known ? error.advice : 'Press Reset; if it happens again, reload the page.'
-    return { state: 'failed', error: known ? error.message : describeError(error), advice, recoverable: this.run !== null }
+    return failedState(error, this.run !== null)
   }
 }

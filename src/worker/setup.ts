@@ -9,6 +9,7 @@ import { builtinEnvironment } from '../env/builtin/index'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../env/openenv/client'
 import { withToolEdits } from '../env/tool-edits'
 import { isRepoId } from '../hub/model-reference'
+import type { PeftAdapter } from '../hub/peft-adapter'
 import { type ModelConfig, parseModelConfig } from '../model/config'
 import type { ChatFormat } from '../rollout/chat'
 import { firstMessages } from '../rollout/first-messages'
@@ -40,9 +41,29 @@ export interface RunSetup {
   selfTest: SelfTestReport | null
 }
 
+/** Where a kept run began, instead of what its config names today: a branch may have moved, files are gone. */
+export interface KeptStart {
+  /** The Hub's commit of the base; null for a model of this site. */
+  sha: string | null
+  /** null for a fresh LoRA. */
+  start: PeftAdapter | null
+}
+
 export type SetupCallbacks = Omit<ModelCallbacks, 'signal'> & {
+  /** Goes back to where a kept run began. */
+  at?: KeptStart
   /** A session is wanted and none is free, now or later. */
   onCrowded?: () => void
+}
+
+/** Puts the engine back to step 0; false when it died while nothing ran. */
+export function isReset({ engine }: RunSetup, { grpo }: RunConfig): boolean {
+  try {
+    engine.resetAdapter(grpo.seed)
+    return true
+  } catch {
+    return false
+  }
 }
 
 interface KeptEngine {
@@ -71,7 +92,7 @@ export class SetupKeeper {
     })
     this.loading = new AbortController()
     try {
-      return await this.load(config, environment, { ...callbacks, signal: this.loading.signal })
+      return await this.load(pinned(config, callbacks.at), environment, { ...callbacks, signal: this.loading.signal })
     } catch (error) {
       await environment.close()
       throw error
@@ -104,7 +125,7 @@ export class SetupKeeper {
     await old?.dispose().catch(() => undefined)
   }
 
-  private async load(config: RunConfig, environment: Environment, callbacks: ModelCallbacks): Promise<RunSetup> {
+  private async load(config: RunConfig, environment: Environment, callbacks: LoadCallbacks): Promise<RunSetup> {
     const capabilities = await probeCapabilities()
     const backend = chooseBackend(config.backend, capabilities)
     const modelKey = JSON.stringify([config.model, config.model_revision])
@@ -124,7 +145,7 @@ export class SetupKeeper {
         ...engineSizes(shape, backend, config.grpo, prompt + OBSERVATION_ROOM[config.environment.kind]),
         modelName: config.model,
       }
-      const key = JSON.stringify([options, loaded.sha, config.adapter])
+      const key = JSON.stringify([options, loaded.sha, callbacks.at?.start ? ['kept', await digest(callbacks.at.start)] : config.adapter])
       if (this.engine?.key !== key) {
         if (kept && kept.sha !== null) {
           // Its weights were read and its stored files given back: they are opened anew.
@@ -149,10 +170,10 @@ export class SetupKeeper {
     config: RunConfig,
     loaded: LoadedModel,
     capabilities: Capabilities,
-    { onProgress, onNotice, signal }: ModelCallbacks,
+    { onProgress, onNotice, signal, at }: LoadCallbacks,
   ): Promise<KeptEngine> {
     const base = parseModelConfig(await loaded.source.config())
-    const adapter = config.adapter ? await this.hub.adapter(config.adapter, base, signal) : null
+    const adapter = at?.start ?? (config.adapter ? await this.hub.adapter(config.adapter, base, signal) : null)
     // What is wrong with the weights' headers or the precision is said while the old engine is still there.
     checkBlocks(baseTensors(base), config.precision)
     await loaded.source.tensors()
@@ -187,6 +208,19 @@ export class SetupKeeper {
       throw error
     }
   }
+}
+
+type LoadCallbacks = ModelCallbacks & Pick<SetupCallbacks, 'at'>
+
+const pinned = (config: RunConfig, at?: KeptStart): RunConfig => (at?.sha ? { ...config, model_revision: at.sha } : config)
+
+/** Tells one kept adapter from another. */
+async function digest({ lora, tensors }: PeftAdapter): Promise<string> {
+  const { createSHA256 } = await import('hash-wasm')
+  const hasher = await createSHA256()
+  hasher.update(JSON.stringify(lora))
+  for (const { name, data } of tensors) hasher.update(name).update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+  return hasher.digest('hex')
 }
 
 /** Throws PlaygroundError('model') when the tokenizer writes ids that the embedding does not have. */

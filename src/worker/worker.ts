@@ -1,12 +1,17 @@
 /** The engine's worker: owns model, device and run; speaks protocol.ts with the page. */
 
+import { RunArchive } from './archive'
 import { HubAccess } from './hub-access'
+import { RunJournal } from './journal'
+import { readKeptRun } from './kept-run'
 import { siteConfig } from './model'
 import { isForDesk, ModelDesk } from './model-desk'
 import { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
+import { isForRunDesk, RunDesk } from './run-desk'
 import { Runner } from './runner'
 import { SetupKeeper } from './setup'
+import { isForTakeAway, TakeAwayDesk } from './take-away-desk'
 
 const scope = self as unknown as DedicatedWorkerGlobalScope
 const post = (message: Message) => scope.postMessage(message)
@@ -14,10 +19,24 @@ const post = (message: Message) => scope.postMessage(message)
 const hub = new HubAccess(import.meta.env.VITE_HUB_ENDPOINT as string | undefined)
 const keeper = new SetupKeeper(hub)
 const play: PlayDesk = new PlayDesk({ makeEnvironment: (setup, options) => keeper.makeEnvironment(setup, options), chat: () => runner.chatFormat }, post)
-const runner: Runner = new Runner(keeper, post, play)
+let archive: Promise<RunArchive> | null = null
+// What was refused once may be allowed later: a failed opening is not kept.
+const openArchive = (): Promise<RunArchive> =>
+  (archive ??= RunArchive.open().catch((error: unknown) => {
+    archive = null
+    throw error
+  }))
+const journal: RunJournal = new RunJournal(openArchive, () => void runs.list(), (sentence) => runs.complain(sentence))
+const runs: RunDesk = new RunDesk(openArchive, journal, post)
+const takeAway = new TakeAwayDesk(openArchive, journal, hub, post)
+const runner: Runner = new Runner(keeper, post, play, journal)
 const desk = new ModelDesk(hub, post, siteConfig)
+
 scope.onmessage = ({ data }: MessageEvent<Command>) => {
   if (isForDesk(data)) desk.handle(data)
+  else if (isForRunDesk(data)) runs.handle(data)
+  else if (isForTakeAway(data)) takeAway.handle(data)
+  else if (data.type === 'resume') runner.resume(data, async () => readKeptRun(await openArchive(), data.id, data.precision, journal.current?.id ?? null))
   else if (data.type === 'play') play.handle(data)
   else runner.handle(data)
 }

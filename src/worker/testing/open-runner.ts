@@ -1,10 +1,13 @@
 /** A runner on the real training loop over a bandit and a policy of three replies, for tests. */
 
-import type { GrpoConfig, RunConfig } from '../../core/config'
+import type { GrpoConfig, Precision, RunConfig } from '../../core/config'
 import { PlaygroundError } from '../../core/errors'
 import type { SelfTestReport } from '../../core/events'
 import { bandit, banditConfig, banditEngine, chat, type BanditOptions } from '../../train/testing/bandit'
 import type { ReplyEngine } from '../../train/testing/engine'
+import type { RunArchive } from '../archive'
+import { RunJournal } from '../journal'
+import { readKeptRun } from '../kept-run'
 import type { Command, Message, RunState } from '../protocol'
 import { Runner } from '../runner'
 import type { RunEngine, SetupCallbacks } from '../setup'
@@ -28,7 +31,7 @@ export function makeEngine() {
 }
 
 /** A runner over a keeper that loads at once, fails when told to, or waits until it is given up. */
-export function open(options: BanditOptions = {}) {
+export function open(options: BanditOptions = {}, openArchive: (() => Promise<RunArchive>) | null = null) {
   const prepared: RunConfig[] = []
   const engines: ReturnType<typeof makeEngine>[] = []
   const environments: (ReturnType<typeof bandit> & { closed: number })[] = []
@@ -67,10 +70,15 @@ export function open(options: BanditOptions = {}) {
   }
   const messages: Message[] = []
   const listeners = new Set<(message: Message) => void>()
-  const runner = new Runner(keeper, (message) => {
+  const post = (message: Message): void => {
     messages.push(message)
     for (const listener of [...listeners]) listener(message)
-  })
+  }
+  const complaints: string[] = []
+  const journal = openArchive && new RunJournal(openArchive, () => undefined, (sentence) => complaints.push(sentence))
+  const runner = new Runner(keeper, post, null, journal)
+  const resume = (id: string, precision?: Precision): void =>
+    runner.resume({ type: 'resume', id }, async () => readKeptRun(await (openArchive as () => Promise<RunArchive>)(), id, precision, journal?.current?.id ?? null))
   const states = () => messages.flatMap((m) => (m.type === 'state' ? [m.state] : []))
   /** Sends a command and resolves with the next message that `isIt`. */
   const until = (isIt: (message: Message) => boolean, command?: Command) =>
@@ -90,6 +98,9 @@ export function open(options: BanditOptions = {}) {
   const records = () => messages.flatMap((m) => (m.type === 'event' && m.event.type === 'step-finished' ? [m.event.record] : []))
   return {
     runner,
+    journal,
+    complaints,
+    resume,
     messages,
     states,
     records,

@@ -1,0 +1,209 @@
+/** Where runs are kept: IndexedDB, one transaction a step, so that a tab that dies leaves either the whole step or nothing of it. */
+
+import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb'
+import type { TrainerState } from '../core/engine'
+import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
+import type { PeftAdapter } from '../hub/peft-adapter'
+import { gunzipJson, gzipJson } from './gzip'
+
+/** Everything that a run goes on from, with its record. */
+export interface Checkpoint {
+  step: number
+  num_tokens: number
+  state: TrainerState
+}
+
+interface StoredStep {
+  run: string
+  step: number
+  summary: StepSummary
+  /** Gzipped JSON of KeptEpisode[]; null once it was dropped for the quota. */
+  episodes: ArrayBuffer | null
+}
+
+interface Schema extends DBSchema {
+  runs: { key: string; value: RunRecord }
+  /** The adapter that a run began with, where it was not a fresh one. */
+  starts: { key: string; value: PeftAdapter }
+  checkpoints: { key: [string, number]; value: Checkpoint & { run: string } }
+  steps: { key: [string, number]; value: StoredStep }
+}
+
+type Writing = IDBPTransaction<Schema, ('runs' | 'starts' | 'checkpoints' | 'steps')[], 'readwrite'>
+
+const NAME = 'grpo-playground'
+const STORES = ['runs', 'starts', 'checkpoints', 'steps'] as const
+/** Checkpoints of a run that stay. */
+export const KEPT_CHECKPOINTS = 2
+/** Bytes of one run's episodes, compressed; the oldest steps' make room. */
+export const EPISODE_QUOTA = 200e6
+
+/** All keys of one run in the stores by [run, step]. */
+const ofRun = (id: string, from = 0, to = Infinity): IDBKeyRange => IDBKeyRange.bound([id, from], [id, to])
+
+const stateBytes = ({ parameters, m, v }: TrainerState): number =>
+  [...parameters.map(({ data }) => data), ...m, ...v].reduce((sum, { byteLength }) => sum + byteLength, 0)
+
+const summaryBytes = (summary: StepSummary): number => JSON.stringify(summary).length
+
+export class RunArchive {
+  private constructor(
+    private readonly database: IDBPDatabase<Schema>,
+    private readonly quota: number,
+  ) {}
+
+  /** Rejects where the browser keeps nothing (IndexedDB is refused). */
+  static async open(name = NAME, quota = EPISODE_QUOTA): Promise<RunArchive> {
+    const database = await openDB<Schema>(name, 1, {
+      upgrade(made) {
+        made.createObjectStore('runs', { keyPath: 'id' })
+        made.createObjectStore('starts')
+        made.createObjectStore('checkpoints', { keyPath: ['run', 'step'] })
+        made.createObjectStore('steps', { keyPath: ['run', 'step'] })
+      },
+      // Another tab wants to delete or upgrade the database: it is not this one's to block.
+      blocking: (_current, _blocked, event) => (event.target as IDBDatabase).close(),
+    })
+    return new RunArchive(database, quota)
+  }
+
+  /** Newest first. */
+  async list(): Promise<RunRecord[]> {
+    return (await this.database.getAll('runs')).sort((a, b) => b.updatedAt - a.updatedAt)
+  }
+
+  get(id: string): Promise<RunRecord | undefined> {
+    return this.database.get('runs', id)
+  }
+
+  start(id: string): Promise<PeftAdapter | undefined> {
+    return this.database.get('starts', id)
+  }
+
+  /** The newest one. */
+  async checkpoint(id: string): Promise<Checkpoint | null> {
+    const cursor = await this.database.transaction('checkpoints').store.openCursor(ofRun(id), 'prev')
+    return cursor?.value ?? null
+  }
+
+  /** Steps 1 to `upTo`, in order. */
+  async history(id: string, upTo = Infinity): Promise<StepSummary[]> {
+    return (await this.database.getAll('steps', ofRun(id, 0, upTo))).map(({ summary }) => summary)
+  }
+
+  /** The episodes of each kept step from `from` to `upTo`, in order; one step in memory at a time. */
+  async *episodes(id: string, upTo = Infinity, from = 0): AsyncGenerator<KeptEpisode[]> {
+    for (const key of await this.database.getAllKeys('steps', ofRun(id, from, upTo))) {
+      const stored = await this.database.get('steps', key)
+      if (stored?.episodes) yield await gunzipJson<KeptEpisode[]>(stored.episodes)
+    }
+  }
+
+  /**
+   * Writes one finished step, with a checkpoint where one is due, and the run's record as it is then; makes the run if it is
+   * new. Returns the record as it was written. Rejects (QuotaExceededError) and writes nothing when storage is full.
+   */
+  async addStep(record: RunRecord, summary: StepSummary, episodes: readonly KeptEpisode[], checkpoint: Checkpoint | null, start?: PeftAdapter | null): Promise<RunRecord> {
+    const packed = await gzipJson(episodes)
+    const tx = this.writing()
+    const before = await tx.objectStore('runs').get(record.id)
+    const kept = { ...record, ...(before ? { name: before.name, notes: before.notes, evaluations: before.evaluations } : {}) }
+    if (!before && start) await tx.objectStore('starts').put(start, record.id)
+    await tx.objectStore('steps').put({ run: record.id, step: summary.step, summary, episodes: packed })
+    const updated: RunRecord = { ...kept, step: summary.step, updatedAt: Date.now(), bytes: kept.bytes + packed.byteLength + summaryBytes(summary) }
+    await this.makeRoom(tx, updated)
+    if (checkpoint) await putCheckpoint(tx, updated, checkpoint)
+    await tx.objectStore('runs').put(updated)
+    await tx.done
+    return updated
+  }
+
+  /** Writes a checkpoint of a step that is kept already. Returns the record as it was written; null when the run is gone. */
+  async addCheckpoint(id: string, checkpoint: Checkpoint): Promise<RunRecord | null> {
+    return this.change(id, (record, tx) => putCheckpoint(tx, record, checkpoint))
+  }
+
+  /** Changes a run's record alone; null when the run is gone. */
+  async edit(id: string, change: Partial<Pick<RunRecord, 'name' | 'notes' | 'evaluations' | 'finished'>>): Promise<RunRecord | null> {
+    return this.change(id, (record) => void Object.assign(record, change))
+  }
+
+  /** Forgets every step after `step`: the run goes on from there. */
+  async truncate(id: string, step: number): Promise<RunRecord | null> {
+    return this.change(id, async (record, tx) => {
+      for (let cursor = await tx.objectStore('steps').openCursor(ofRun(id, step + 1)); cursor; cursor = await cursor.continue()) {
+        record.bytes -= (cursor.value.episodes?.byteLength ?? 0) + summaryBytes(cursor.value.summary)
+        await cursor.delete()
+      }
+      for (let cursor = await tx.objectStore('checkpoints').openCursor(ofRun(id, step + 1)); cursor; cursor = await cursor.continue()) {
+        record.bytes -= stateBytes(cursor.value.state)
+        await cursor.delete()
+      }
+      record.step = step
+      record.checkpoint = Math.min(record.checkpoint ?? step, step)
+      record.evaluations = record.evaluations.filter((evaluation) => evaluation.step <= step)
+      record.finished = false
+    })
+  }
+
+  async delete(id: string): Promise<void> {
+    const tx = this.writing()
+    await Promise.all([
+      tx.objectStore('runs').delete(id),
+      tx.objectStore('starts').delete(id),
+      tx.objectStore('steps').delete(ofRun(id)),
+      tx.objectStore('checkpoints').delete(ofRun(id)),
+      tx.done,
+    ])
+  }
+
+  close(): void {
+    this.database.close()
+  }
+
+  private writing(): Writing {
+    return this.database.transaction([...STORES], 'readwrite', { durability: 'strict' })
+  }
+
+  private async change(id: string, work: (record: RunRecord, tx: Writing) => Promise<void> | void): Promise<RunRecord | null> {
+    const tx = this.writing()
+    const record = await tx.objectStore('runs').get(id)
+    if (!record) {
+      await tx.done
+      return null
+    }
+    await work(record, tx)
+    await tx.objectStore('runs').put(record)
+    await tx.done
+    return record
+  }
+
+  /** Drops the oldest steps' episodes while the run holds more than its quota; its last step stays. */
+  private async makeRoom(tx: Writing, record: RunRecord): Promise<void> {
+    let cursor = record.bytes > this.quota ? await tx.objectStore('steps').openCursor(ofRun(record.id, 0, record.step - 1)) : null
+    while (cursor && record.bytes > this.quota) {
+      const { episodes } = cursor.value
+      if (episodes) {
+        record.bytes -= episodes.byteLength
+        record.droppedSteps++
+        await cursor.update({ ...cursor.value, episodes: null })
+      }
+      cursor = await cursor.continue()
+    }
+  }
+}
+
+/** Puts a checkpoint, drops the oldest beyond the kept ones, and says so in the record. */
+async function putCheckpoint(tx: Writing, record: RunRecord, checkpoint: Checkpoint): Promise<void> {
+  const store = tx.objectStore('checkpoints')
+  const held = await store.getAllKeys(ofRun(record.id))
+  const isNew = !held.some(([, step]) => step === checkpoint.step)
+  await store.put({ run: record.id, ...checkpoint })
+  const bytes = stateBytes(checkpoint.state)
+  if (isNew) record.bytes += bytes
+  for (const key of isNew ? held.slice(0, Math.max(0, held.length + 1 - KEPT_CHECKPOINTS)) : []) {
+    await store.delete(key)
+    record.bytes -= bytes
+  }
+  record.checkpoint = checkpoint.step
+}

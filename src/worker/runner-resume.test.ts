@@ -1,0 +1,148 @@
+/** Runs that survive: each step is kept as it is trained, and another worker goes on from where one stopped. */
+import 'fake-indexeddb/auto'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { PlaygroundError } from '../core/errors'
+import type { BanditOptions } from '../train/testing/bandit'
+import { RunArchive } from './archive'
+import { open as openRunner } from './testing/open-runner'
+
+let count = 0
+let archive: RunArchive
+beforeEach(async () => {
+  archive = await RunArchive.open(`runs-${++count}`)
+})
+/** A worker of its own over the same archive. */
+const open = (options: BanditOptions = {}) => openRunner(options, async () => archive)
+type Opened = ReturnType<typeof open>
+const only = async () => (await archive.list())[0]!
+const theta = (page: Opened) => [...(page.engines.at(-1)?.theta ?? [])].map((x) => Number(x.toFixed(5)))
+const ids = (page: Opened) => page.records().map(({ step, episodes }) => [step, episodes.map((episode) => episode.ids)])
+const errorOf = (page: Opened) => page.states().findLast((state) => state.state === 'failed')
+
+describe('a run', () => {
+  it('is kept from its first step on, with episodes, numbers and a checkpoint', async () => {
+    const page = open()
+    await page.configure({ max_steps: 3 })
+    expect(await archive.list()).toEqual([])
+    await page.untilState('paused', { type: 'step' })
+    const run = await only()
+    expect(run).toMatchObject({ step: 1, checkpoint: 1, finished: false, config: { grpo: { max_steps: 3 } }, environment: { name: 'Bandit' } })
+    expect(page.journal?.current).toEqual(run)
+    expect((await archive.history(run.id))[0]?.metrics).toEqual(page.records()[0]?.metrics)
+    for await (const step of archive.episodes(run.id)) {
+      expect(step.map(({ ids, reward, advantage }) => ({ ids, reward, advantage }))).toEqual(page.records()[0]?.episodes.map(({ ids, reward, advantage }) => ({ ids, reward, advantage })))
+      expect(step.every(({ texts, ids }) => texts.length === ids.length && texts.every((text) => text !== ''))).toBe(true)
+    }
+    await page.untilState('finished', { type: 'train' })
+    expect(await only()).toMatchObject({ id: run.id, step: 3, finished: true })
+  })
+
+  it('goes on in another worker as if nothing had happened', async () => {
+    const straight = open()
+    await straight.configure({ max_steps: 5, beta: 0.1 })
+    await straight.untilState('finished', { type: 'train' })
+    const whole = await only()
+
+    const first = open()
+    await first.configure({ max_steps: 5, beta: 0.1 })
+    for (let i = 0; i < 2; i++) await first.untilState('paused', { type: 'step' })
+    const { id } = (await archive.list()).find((run) => run.id !== whole.id)!
+
+    const second = open()
+    const restored = second.until((m) => m.type === 'restored')
+    second.resume(id)
+    expect(await second.untilState('paused')).toEqual({ state: 'paused', step: 2 })
+    expect(await restored).toMatchObject({ run: { id }, history: [{ step: 1 }, { step: 2 }] })
+    await second.untilState('finished', { type: 'train' })
+    expect([...ids(first), ...ids(second)]).toEqual(ids(straight))
+    expect(theta(second)).toEqual(theta(straight))
+    const numbers = async (run: string) => (await archive.history(run)).map(({ step, metrics: { kl, reward, num_tokens } }) => ({ step, reward, num_tokens, kl: kl?.toFixed(5) }))
+    expect(await numbers(id)).toEqual(await numbers(whole.id))
+    expect((await archive.list()).map((run) => run.step)).toEqual([5, 5])
+  })
+
+  it('trains again what lies beyond its checkpoint', async () => {
+    const page = open()
+    await page.configure({ max_steps: 4 })
+    for (let i = 0; i < 2; i++) await page.untilState('paused', { type: 'step' })
+    const run = await only()
+    const { summary, keptStep } = await import('./testing/kept')
+    await archive.addStep({ ...run, step: 3 }, summary(3), keptStep(3), null)
+    const again = open()
+    again.resume(run.id)
+    await again.untilState('paused')
+    await vi.waitFor(async () => expect(await only()).toMatchObject({ step: 2 }))
+    await again.untilState('paused', { type: 'step' })
+    expect(again.records().map(({ step }) => step)).toEqual([3])
+    expect((await archive.history(run.id))[2]?.metrics['num_tokens']).toBe(again.records()[0]?.metrics['num_tokens'])
+  })
+
+  it('begins a record of its own after Reset and after its record was forgotten', async () => {
+    const page = open()
+    await page.configure({ max_steps: 9 })
+    await page.untilState('paused', { type: 'step' })
+    await page.untilState('ready', { type: 'reset' })
+    await page.untilState('paused', { type: 'step' })
+    expect(await archive.list()).toHaveLength(2)
+    await page.journal?.forget()
+    await page.untilState('paused', { type: 'step' })
+    expect((await archive.list()).map(({ step }) => step).sort()).toEqual([1, 1, 2])
+  })
+})
+
+describe('what cannot be gone on with', () => {
+  it('is said, and the run before it stays', async () => {
+    const page = open()
+    await page.configure()
+    page.resume('nothing')
+    expect(await page.untilState('failed')).toMatchObject({ error: 'This run is not kept here any more.', recoverable: true })
+    expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 2 })
+  })
+
+  it('a checkpoint of another LoRA', async () => {
+    const page = open()
+    await page.configure()
+    await page.untilState('paused', { type: 'step' })
+    const { id } = await only()
+    const other = open()
+    const { prepare } = other.keeper
+    other.keeper.prepare = async (config, callbacks) => {
+      const setup = await prepare(config, callbacks)
+      setup.engine.importState = () => Promise.reject(new PlaygroundError('config', 'The adapter has no theta.'))
+      return setup
+    }
+    other.resume(id)
+    expect(await other.untilState('failed')).toMatchObject({ error: 'The adapter has no theta.' })
+  })
+
+  it('a run that stands on another base, for measuring, is not trained', async () => {
+    const page = open()
+    await page.configure()
+    await page.untilState('paused', { type: 'step' })
+    const { id } = await only()
+    const other = open()
+    other.resume(id, 'int4')
+    await other.untilState('paused')
+    other.runner.handle({ type: 'train' })
+    await other.untilState('failed')
+    expect(errorOf(other)).toMatchObject({ error: expect.stringContaining('another base') as string, recoverable: true })
+    const answer = other.until((m) => m.type === 'evaluation')
+    other.runner.handle({ type: 'evaluate', requestId: 1, episodes: 8 })
+    await answer
+    await vi.waitFor(async () => expect((await only()).evaluations).toMatchObject([{ step: 1, split: 'train', scorable: 8, precision: 'int4' }]))
+  })
+})
+
+it('a storage that refuses costs one notice, not the run; when it works again, keeping goes on', async () => {
+  let broken = true
+  const page = openRunner({}, async () => {
+    if (broken) throw new DOMException('no room', 'QuotaExceededError')
+    return archive
+  })
+  await page.configure({ max_steps: 3 })
+  for (let i = 0; i < 2; i++) await page.untilState('paused', { type: 'step' })
+  expect(page.complaints).toEqual([expect.stringContaining('storage for the page is full')])
+  broken = false
+  await page.untilState('finished', { type: 'train' })
+  expect(await only()).toMatchObject({ step: 3, checkpoint: 3 })
+})
