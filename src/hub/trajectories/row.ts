@@ -3,6 +3,7 @@
 import { verdictOf, type Turn } from '../../core/episode'
 import type { KeptEpisode, RunRecord } from '../../core/run-record'
 import type { ChatMessage } from '../../core/tools'
+import { withoutTokens } from '../secrets'
 import { rewardColumn } from './columns'
 
 export type Row = Record<string, unknown>
@@ -45,7 +46,7 @@ export function rowOf(episode: KeptEpisode, run: RunRecord, isFirst: boolean): R
     alternative_probs: ids.map((_, i) => alternatives[i]?.map(({ prob }) => prob) ?? null),
     turns: episode.turns.map(turnOf),
     scene: json(episode.scene),
-    run: isFirst ? JSON.stringify(travelling(run)).replace(/hf_\w{16,}/g, 'hf_…') : null,
+    run: isFirst ? withoutTokens(JSON.stringify(travelling(run))) : null,
   }
 }
 
