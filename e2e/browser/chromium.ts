@@ -78,13 +78,15 @@ export interface WatchedPage {
   pageErrors: string[]
   /** Requests that failed or were answered with 400 and above, as `404 GET http://...`. */
   failedRequests: string[]
+  /** Addresses of the documents that the tab has loaded: a reload adds one. */
+  documents: string[]
 }
 
 /** Opens a page in a fresh context (own storage). With GRPO_BROWSER_LOG=1 everything it logs goes to stderr. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
   const context = await browser.newContext(options)
   const page = await context.newPage()
-  const watched: WatchedPage = { page, consoleErrors: [], pageErrors: [], failedRequests: [] }
+  const watched: WatchedPage = { page, consoleErrors: [], pageErrors: [], failedRequests: [], documents: [] }
   const echo = process.env.GRPO_BROWSER_LOG === '1'
   page.on('console', message => {
     if (echo) process.stderr.write(`[page ${message.type()}] ${message.text()}\n`)
@@ -94,6 +96,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     if (echo) process.stderr.write(`[page error] ${error.stack ?? error.message}\n`)
     watched.pageErrors.push(error.message)
   })
+  page.on('domcontentloaded', () => watched.documents.push(page.url()))
   page.on('requestfailed', request => {
     watched.failedRequests.push(`${request.failure()?.errorText ?? 'failed'} ${request.method()} ${request.url()}`)
   })
