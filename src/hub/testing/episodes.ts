@@ -74,7 +74,7 @@ export function sampleSteps(): KeptEpisode[][] {
     mask,
     logprobs: of(1),
     authors: ['template', 'environment', 'template', 'model', 'model', 'model', 'environment', 'template', 'model'],
-    alternatives: mask.map((m, i) => (m === 1 ? [{ id: i, prob: 1 / 3 }, { id: i + 1, prob: Math.fround(0.1) }] : null)),
+    alternatives: mask.map((m, i) => (m === 1 ? [{ id: i, prob: 1 / 3, text: ' ä' }, { id: i + 1, prob: Math.fround(0.1) }] : null)),
     promptLength: 3,
     turns: TURNS,
     messages: [

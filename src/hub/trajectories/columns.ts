@@ -90,6 +90,7 @@ const AFTER_REWARD: readonly Column[] = [
   { name: 'texts', shape: list(string), about: 'text of every token' },
   { name: 'alternative_ids', shape: list(list(int32)), about: 'the likeliest tokens where the model sampled, best first; null elsewhere' },
   { name: 'alternative_probs', shape: list(list(double)), split: true, about: 'their probabilities' },
+  { name: 'alternative_texts', shape: list(list(string)), about: 'their texts' },
   {
     name: 'turns',
     shape: list(turn),

@@ -92,6 +92,7 @@ const schema = z.object({
   texts: z.array(text),
   alternative_ids: z.array(z.array(whole).nullish()).nullish(),
   alternative_probs: z.array(z.array(z.number()).nullish()).nullish(),
+  alternative_texts: z.array(z.array(maybeText).nullish()).nullish(),
   turns: z.array(turn),
   scene: json,
 })
@@ -153,12 +154,14 @@ export function episodeOf(row: Record<string, unknown>): { runId: string; episod
   return { runId: rest.run_id, episode }
 }
 
-function alternativesAt({ alternative_ids, alternative_probs }: Parsed, i: number): KeptEpisode['alternatives'][number] {
-  const probs = alternative_probs?.[i]
-  return alternative_ids?.[i]?.map((id, k) => ({ id, prob: probs?.[k] ?? 0 })) ?? null
+function alternativesAt({ alternative_ids, alternative_probs, alternative_texts }: Parsed, i: number): KeptEpisode['alternatives'][number] {
+  const [probs, texts] = [alternative_probs?.[i], alternative_texts?.[i]]
+  const option = (id: number, k: number) => ({ id, prob: probs?.[k] ?? 0, ...(typeof texts?.[k] === 'string' ? { text: texts[k] } : {}) })
+  return alternative_ids?.[i]?.map(option) ?? null
 }
 
-const PER_TOKEN = ['mask', 'authors', 'sampler_logprobs', 'train_logprobs', 'entropies', 'texts', 'alternative_ids', 'alternative_probs'] as const
+const ALTERNATIVES = ['alternative_ids', 'alternative_probs', 'alternative_texts'] as const
+const PER_TOKEN = ['mask', 'authors', 'sampler_logprobs', 'train_logprobs', 'entropies', 'texts', ...ALTERNATIVES] as const
 
 function checkLengths(row: Parsed): void {
   const { length } = row.ids
@@ -172,6 +175,8 @@ function checkLengths(row: Parsed): void {
       throw new RowFault(`column turns[${i}] spans the tokens ${start}, ${end}, ${resultEnd}, but ids has ${length} entries`)
     }
   }
-  const odd = row.alternative_ids?.findIndex((ids, i) => (ids?.length ?? 0) !== (row.alternative_probs?.[i]?.length ?? 0)) ?? -1
-  if (odd >= 0) throw new RowFault(`column alternative_probs[${odd}] has another length than alternative_ids[${odd}]`)
+  for (const column of ALTERNATIVES) {
+    const odd = row[column]?.findIndex((those, i) => (those?.length ?? 0) !== (row.alternative_ids?.[i]?.length ?? 0)) ?? -1
+    if (odd >= 0) throw new RowFault(`column ${column}[${odd}] has another length than alternative_ids[${odd}]`)
+  }
 }

@@ -8,9 +8,10 @@ import { rewardColumn } from './columns'
 
 export type Row = Record<string, unknown>
 
-/** The run as it travels with its trajectories: what is private, and what only means something in this browser, stays here. */
+/** The run as it travels with its trajectories: what is private, and what only means something while it goes on, stays here. */
 export function travelling(run: RunRecord): RunRecord {
-  return { ...run, notes: '', checkpoint: null, bytes: 0 }
+  const { name, tools, prompts } = run.environment
+  return { ...run, notes: '', checkpoint: null, bytes: 0, environment: { name, tools, prompts } }
 }
 
 /** One row; `run` is written into it where it is the first of a file. */
@@ -44,6 +45,7 @@ export function rowOf(episode: KeptEpisode, run: RunRecord, isFirst: boolean): R
     texts: episode.texts,
     alternative_ids: ids.map((_, i) => alternatives[i]?.map(({ id }) => id) ?? null),
     alternative_probs: ids.map((_, i) => alternatives[i]?.map(({ prob }) => prob) ?? null),
+    alternative_texts: ids.map((_, i) => alternatives[i]?.map(({ text }) => text ?? null) ?? null),
     turns: episode.turns.map(turnOf),
     scene: json(episode.scene),
     run: isFirst ? withoutTokens(JSON.stringify(travelling(run))) : null,

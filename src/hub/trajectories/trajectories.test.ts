@@ -92,6 +92,7 @@ describe('rows that are not ours', () => {
     ['another run', (row) => ({ ...row, run_id: 'b' }), /column run_id is "b", but the rows before are of the run "run-1"\. Give the rows of one run\./],
     ['an episode twice', (row) => ({ ...row, episode: 0 }), /line 2: episode 0 of step 1 is there twice\./],
     ['a turn beyond the end', (row) => ({ ...row, turns: [{ start: 8, end: 9, result_end: 10, calls: '[]' }] }), /column turns\[0\] spans the tokens 8, 9, 10/],
+    ['other alternatives', (row) => ({ ...row, alternative_probs: (row.alternative_ids as unknown[]).map(() => [1]) }), /column alternative_probs\[0\] has another length than/],
     ['no ids all at once', ({ ids: _, ...row }) => row, /line 2: column ids is missing\./],
     ['a list', () => [], /line 2 is not a JSON object\./],
   ])('%s', async (_, change, sentence) => {
