@@ -2,7 +2,7 @@
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import WebSocket from 'ws'
 import { PlaygroundError } from '../../core/errors'
 import { OpenEnvEnvironment, type OpenEnvOptions } from './client'
@@ -58,4 +58,17 @@ it('a silent port gets the usual ports, the way to see an old server, and on an 
   expect(advice).toContain(`If http://127.0.0.1:${at}/health opens in a tab`)
   expect(advice).toContain('Safari does not')
   expect((await failure(`127.0.0.1:${at}`, { pageProtocol: 'http:' })).advice).not.toContain('Safari')
+})
+
+it('a computer that is offline is named as the cause, but not for a server that runs on it', async () => {
+  const at = await port(OLD)
+  vi.stubGlobal('navigator', { onLine: false })
+  try {
+    const { message, advice } = await failure('wss://environment.invalid')
+    expect(message).toBe('environment.invalid could not be reached: this computer is offline.')
+    expect(advice).toContain('built-in games')
+    expect((await failure(`127.0.0.1:${at}`)).message).toContain('older than 0.2')
+  } finally {
+    vi.unstubAllGlobals()
+  }
 })

@@ -46,6 +46,9 @@ async function explain(error: Unreached, { host, http, fetch, doubt }: Place, op
   const { pageProtocol, loopback, signal } = options
   const limit = () => AbortSignal.any([signal, AbortSignal.timeout(HEALTH_MS)])
   const fail = (message: string, advice: string) => new PlaygroundError('environment', message, advice, { cause: error })
+  if (!loopback && typeof navigator !== 'undefined' && navigator.onLine === false) {
+    return fail(`${host} could not be reached: this computer is offline.`, 'Connect to a network and try again. The built-in games need none.')
+  }
   const response = await fetch(`${http}/health`, { signal: limit() }).catch(() => null)
   if (response !== null && (await isHealthy(response))) {
     return fail(`${host} is an OpenEnv server without a socket at /ws: it is older than 0.2 and speaks HTTP only.`, UPDATE)
