@@ -1,7 +1,7 @@
 /** What the build hands to the service worker and to hosts. Whether Hugging Face's library reads the front matter: e2e/reference/space.test.ts. */
 
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -23,13 +23,16 @@ async function write(files: Record<string, string>): Promise<void> {
 }
 
 it('lists what a page needs by its hash, small files first, and nothing else', async () => {
-  await write({ 'index.html': 'page', 'assets/a-1.wasm': 'much larger', 'assets/b-2.js': 'larger', 'models/m/config.json': '{}' })
-  await write({ 'README.md': '1', 'models/m/README.md': '1', 'deploy.md': '1', 'readme.png': '1', _headers: '1', '.nojekyll': '', '404.html': '1', 'sw.js': '1', 'assets/b-2.js.map': '1' })
+  await write({ 'index.html': 'page', 'assets/a-1.wasm': 'much larger', 'assets/b-2.js': 'larger', 'models/m/config.json': '{}', 'models/m/README.md': 'card' })
+  await write({ 'README.md': '1', 'deploy.md': '1', 'readme.png': '1', _headers: '1', '.nojekyll': '', '404.html': '1', 'sw.js': '1', 'assets/b-2.js.map': '1' })
+  await write({ 'models/large/model.safetensors': '' })
+  await truncate(join(folder, 'models/large/model.safetensors'), 65e6)
   const { version, entry, files } = await siteManifest(folder, 'assets/b-2.js')
   expect(entry).toBe('assets/b-2.js')
   expect(Object.entries(files)).toEqual([
     ['models/m/config.json', sri('{}')],
     ['', sri('page')],
+    ['models/m/README.md', sri('card')],
     ['assets/b-2.js', sri('larger')],
     ['assets/a-1.wasm', sri('much larger')],
   ])

@@ -32,7 +32,10 @@ export function ship(): Plugin {
 }
 
 /** Files that a host or a reader of the repository looks at, and a page does not need. */
-const NOT_KEPT = /(^|\/)(sw\.js|_headers|\.nojekyll|404\.html|README\.md|[^/]*\.map)$|^(readme\.png|deploy\.md)$/
+const NOT_KEPT = /^(sw\.js|_headers|\.nojekyll|404\.html|README\.md|deploy\.md|readme\.png)$|\.map$/
+
+/** Nobody asked to keep a model of gigabytes that someone put beside the shipped one. Bytes. */
+const LARGEST_KEPT = 64e6
 
 /** Paths and hashes of what a page needs of a built folder, the smallest first. `entry` is the path of the start page's program. */
 export async function siteManifest(folder: string, entry: string): Promise<SiteManifest> {
@@ -40,7 +43,7 @@ export async function siteManifest(folder: string, entry: string): Promise<SiteM
   const sized: { path: string; size: number }[] = []
   for (const path of all.filter(path => !NOT_KEPT.test(path))) {
     const facts = await stat(join(folder, path))
-    if (facts.isFile()) sized.push({ path, size: facts.size })
+    if (facts.isFile() && facts.size <= LARGEST_KEPT) sized.push({ path, size: facts.size })
   }
   sized.sort((a, b) => a.size - b.size || (a.path < b.path ? -1 : 1))
   const files: Record<string, string> = {}
