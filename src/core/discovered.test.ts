@@ -16,5 +16,7 @@ it('fields of the state that hold the answer are masked, the others stay', () =>
   const shown = withoutSecrets(found, { word: 'crane', turn: 3 })
   expect(JSON.stringify(shown)).not.toContain('crane')
   expect(shown['turn']).toBe(3)
+  const nested = withoutSecrets(found, { info: { players: [{ word: 'crane', name: 'a' }] } })
+  expect(nested).toEqual({ info: { players: [{ word: '[hidden: may hold the answer]', name: 'a' }] } })
   expect(withoutSecrets(toolsFound('h', []), { word: 'crane' })).toEqual({ word: 'crane' })
 })

@@ -1,5 +1,6 @@
 /** What discovery found out about an environment, as plain data: it can be shown, edited, stored and sent between threads. */
 
+import { isRecord } from './records'
 import type { Tool } from './tools'
 
 /**
@@ -122,8 +123,14 @@ export function shownTools(found: DiscoveredEnvironment): Tool[] {
   return found.tools.map(({ tool }) => tool)
 }
 
-/** A state without what would give the answer away; the fields stay, so that a person sees that something is hidden. */
+/** Stands where something that may hold the answer was. */
+export const HIDDEN = '[hidden: may hold the answer]'
+
+/** A state without what would give the answer away, however deep; the fields stay, so that a person sees that something is hidden. */
 export function withoutSecrets(found: DiscoveredEnvironment, state: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const secret = new Set(found.quirks.flatMap((quirk) => (quirk.kind === 'state-secret' ? quirk.fields : [])))
-  return Object.fromEntries(Object.entries(state).map(([key, value]) => [key, secret.has(key) ? '[hidden: may hold the answer]' : value]))
+  const clean = (value: unknown): unknown => (Array.isArray(value) ? value.map(clean) : isRecord(value) ? cleaned(value) : value)
+  const cleaned = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, secret.has(key) ? HIDDEN : clean(value)]))
+  return secret.size === 0 ? { ...state } : cleaned(state)
 }

@@ -50,7 +50,7 @@ export interface Play {
   call(call: ToolCall): void
   askState(): void
   end(): void
-  /** Resets twice with this seed. */
+  /** Tests whether this seed is honoured. */
   compare(seed: number): void
   /** One reset and one call; `tool` is its own name, whatever the call says. */
   test(tool: string, call: ToolCall, seed: number): void

@@ -2,6 +2,15 @@
 
 import type { SeedComparison } from '../worker/protocol'
 
+const seedsInWords = (n: number) => (n === 1 ? 'another seed' : `${n} other seeds`)
+
+/** How sure the verdict is, from how often it would come by chance. */
+function confidence(chance: number): string {
+  const often = chance >= 0.005 ? `${Math.round(chance * 100)} of 100` : `${chance < 0.001 ? 'fewer than ' : ''}1 of ${chance < 0.001 ? 1000 : Math.round(1 / chance)}`
+  const by = `An environment that ignores seeds would look so in ${often} comparisons`
+  return chance > 0.05 ? `${by}, so this is weak evidence.` : `${by}.`
+}
+
 export const ENVIRONMENT_STRINGS = {
   title: 'Play by hand',
   lead: 'Play an episode of the environment yourself: what the model reads, what it may call, what comes back.',
@@ -20,8 +29,8 @@ export const ENVIRONMENT_STRINGS = {
   noState: 'This environment tells no state.',
   end: 'End',
   endHint: 'Ends the episode and gives its session back',
-  compare: 'Reset twice',
-  compareHint: 'Resets two sessions with this seed and a third with the next seed, and compares what they say',
+  compare: 'Test seeds',
+  compareHint: 'Resets up to eight sessions with this seed and four with other seeds, one after the other, and compares what they say',
   busy: {
     reset: 'Waiting for the environment to reset.',
     call: 'Waiting for the environment to answer.',
@@ -29,17 +38,24 @@ export const ENVIRONMENT_STRINGS = {
     end: 'Ending the episode.',
     compare: 'Resetting sessions one after the other.',
   },
-  verdicts: { honoured: 'Seed honoured', ignored: 'Seeds ignored here', constant: 'Always the same start' } satisfies Record<
-    SeedComparison['verdict'],
-    string
-  >,
+  verdicts: {
+    honoured: 'Seed honoured',
+    ignored: 'Seeds ignored here',
+    constant: 'Always the same start',
+    mixed: 'Seed honoured in part',
+  } satisfies Record<SeedComparison['verdict'], string>,
   verdictWhy: {
-    honoured: (seed: number) => `two resets with seed ${seed} gave the same observation, seed ${seed + 1} another.`,
-    ignored: (seed: number) => `two resets with seed ${seed} gave different observations, so the episodes of a group may not start alike.`,
-    constant: (seed: number) => `seeds ${seed} and ${seed + 1} gave the same observation, so it does not show whether seeds are honoured.`,
-  } satisfies Record<SeedComparison['verdict'], (seed: number) => string>,
+    honoured: (seed, { resets, others }, chance) =>
+      `all ${resets} resets with seed ${seed} gave the same observation, ${seedsInWords(others)} not. ${confidence(chance ?? 1)}`,
+    ignored: (seed, { resets, starts }) =>
+      `${resets} resets with seed ${seed} gave ${starts} different observations, so the episodes of a group may not start alike.`,
+    constant: (seed, { resets, others }) =>
+      `${resets} resets with seed ${seed} and ${others} with other seeds gave the same observation, so it does not show whether seeds are honoured.`,
+    mixed: (seed, { resets, starts, others }) =>
+      `${resets} resets with seed ${seed} gave ${starts} different observations, mostly the same one, which ${seedsInWords(others)} seldom gave: the episodes of a group may not start alike.`,
+  } satisfies Record<SeedComparison['verdict'], (seed: number, counts: SeedComparison['counts'], chance: number | null) => string>,
   stateDiffers: (names: readonly string[]) => `The state differs in ${names.join(', ')} although the seed is the same: what is hidden may not follow from the seed.`,
-  observations: ['First reset', 'Second reset', 'Next seed'],
+  observations: ['A reset', 'Another one with this seed', 'Another seed'],
   observation: 'Observation',
   picture: (name: string, width: number, height: number) => `${name}, ${width} × ${height} pixels`,
   observationNote: 'exactly as the model gets it',
@@ -62,7 +78,8 @@ export const ENVIRONMENT_STRINGS = {
   frames: (n: number) => `Raw frames (${n})`,
   noFrames: 'No frames: this game plays inside the page.',
   noFramesYet: 'None yet.',
-  frameNote: 'The frames of your own session, newest first.',
+  frameNote: 'The frames of your own session, newest first. What may hold the answer is hidden while the episode is played; after it, State shows it.',
+  frameHidden: 'what may hold the answer is hidden',
   sent: 'sent',
   received: 'received',
   cut: (shown: number) => `… cut after ${shown} characters`,

@@ -1,14 +1,17 @@
 /** An episode played by hand: it is told like the model's, disturbs nothing, and every failure is a sentence. */
 import { describe, expect, it } from 'vitest'
+import type { DiscoveredEnvironment } from '../core/discovered'
 import type { Environment } from '../core/environment'
 import { PlaygroundError, UnreadableReplyError } from '../core/errors'
 import type { TrainEvent } from '../core/events'
+import { RandomStream } from '../core/random'
 import { laneEnvironment } from '../env/builtin/lane'
 import type { OpenEnvOptions } from '../env/openenv/client'
 import { withToolEdits } from '../env/tool-edits'
 import { deferred, FakeEnvironment, type FakeScript } from '../rollout/testing/fake-environment'
 import { chat } from '../train/testing/bandit'
-import type { PlayAction, PlaySetup } from './protocol'
+import { compareResets } from './play-seeds'
+import type { Message, PlayAction, PlaySetup } from './protocol'
 import { askedDesk } from './testing/play-desk'
 
 const SETUP: PlaySetup = {
@@ -192,6 +195,57 @@ describe('sessions', () => {
   })
 })
 
+describe('what may hold the answer', () => {
+  const wordle = () => {
+    const environment = scripted({ step: () => ({ done: true }) })
+    return Object.assign(environment, { discovered: { quirks: [{ kind: 'state-secret', fields: ['word'], text: '' }] } as unknown as DiscoveredEnvironment | null })
+  }
+  const state = '{"type": "state", "data": {"episode_id": "e", "turn": 1, "word": "crane"}}'
+  const framesOf = (messages: Message[]) => messages.flatMap((m) => (m.type === 'play-frames' ? m.frames : []))
+
+  it('is hidden in the raw frames, too, until the episode is over', async () => {
+    const { act, made, messages } = desk(wordle())
+    await act(begin())
+    const receive = (text: string) => {
+      made[0]?.onFrame?.('received', text, 5)
+      return framesOf(messages).at(-1)
+    }
+    expect(receive(state)).toEqual({
+      direction: 'received', time: 5, bytes: state.length, hidden: true,
+      text: '{"type":"state","data":{"episode_id":"e","turn":1,"word":"[hidden: may hold the answer]"}}',
+    })
+    expect(receive('{"type": "observation", "data": {"observation": {"info": {"word": "crane"}}, "done": false}}')?.text).not.toContain('crane')
+    expect(receive('{"type": "state", "data": {"word": "crane"')?.text).toBe('[hidden: may hold the answer]')
+    // What holds nothing of the kind is shown to the letter; an answer that ends the episode tells what it wants.
+    expect(receive('{"type": "state", "data": {"turn": 2}}')).toEqual({ direction: 'received', time: 5, bytes: 38, text: '{"type": "state", "data": {"turn": 2}}' })
+    const last = '{"type": "observation", "data": {"observation": {"word": "crane"}, "done": true}}'
+    expect(receive(last)?.text).toBe(last)
+    made[0]?.onFrame?.('sent', '{"type":"step","data":{"word":"crane"}}', 6)
+    expect(framesOf(messages).at(-1)?.hidden).toBeUndefined()
+    await act(say('x'))
+    expect(receive(state)).toEqual({ direction: 'received', time: 5, bytes: state.length, text: state })
+  })
+
+  it('is hidden before the episode begins, and wholly before the environment is known', async () => {
+    const environment = wordle()
+    const { act, made, messages } = desk(environment)
+    const { discovered } = environment
+    const connect = environment.connect.bind(environment)
+    environment.discovered = null
+    environment.connect = async () => {
+      made[0]?.onFrame?.('received', state, 1)
+      environment.discovered = discovered
+      await connect()
+      made[0]?.onFrame?.('received', state, 2)
+    }
+    await act({ do: 'compare', setup: SETUP, seed: 1 })
+    expect(framesOf(messages).map(({ text }) => JSON.parse(text) as unknown)).toEqual([
+      { type: 'state', data: { episode_id: 'e', turn: '[hidden: may hold the answer]', word: '[hidden: may hold the answer]' } },
+      { type: 'state', data: { episode_id: 'e', turn: 1, word: '[hidden: may hold the answer]' } },
+    ])
+  })
+})
+
 describe('the state', () => {
   it('is told where the environment has one, what may be the answer hidden until the end', async () => {
     const environment = scripted({ step: () => ({ done: true }) })
@@ -212,19 +266,50 @@ describe('the state', () => {
   })
 })
 
-describe('resetting twice', () => {
+describe('testing seeds', () => {
   const compare: PlayAction = { do: 'compare', setup: SETUP, seed: 5 }
   let n = 0
   it.each([
-    ['honoured', ({ seed }: { seed: number }) => `task ${seed}`],
-    ['ignored', () => `task ${n++}`],
-    ['constant', () => 'the one task'],
-  ])('finds seeds %s', async (verdict, reset) => {
+    ['honoured', ({ seed }: { seed: number }) => `task ${seed}`, { resets: 8, others: 4, starts: 1 }, 5 ** -7],
+    ['ignored', () => `task ${n++ % 3}`, { resets: 8, others: 4, starts: 3 }, null],
+    ['constant', () => 'the one task', { resets: 8, others: 4, starts: 1 }, null],
+    ['mixed', ({ seed }: { seed: number }) => `task ${seed === 5 && n++ === 6 ? 99 : seed}`, { resets: 8, others: 4, starts: 2 }, null],
+  ])('finds seeds %s', async (verdict, reset, counts, chance) => {
+    n = 0
     const environment = scripted({ reset })
     const result = await desk(environment).act(compare)
-    expect(result).toMatchObject({ kind: 'compared', seed: 5, verdict, stateDiffers: [] })
-    expect(environment.resets.map(({ seed }) => seed)).toEqual([5, 5, 6])
-    expect([environment.opened, environment.closed, environment.peak]).toEqual([3, 3, 1])
+    expect(result).toMatchObject({ kind: 'compared', seed: 5, verdict, counts, stateDiffers: [] })
+    expect(result.kind === 'compared' && result.chance).toEqual(chance === null ? null : expect.closeTo(chance, 9))
+    expect(environment.resets.map(({ seed }) => seed)).toEqual([5, 5, 6, 5, 7, 5, 8, 5, 9, 5, 5, 5])
+    expect(new Set(environment.resets.map(({ episode_id }) => episode_id)).size).toBe(12)
+    expect([environment.opened, environment.closed, environment.peak]).toEqual([12, 12, 1])
+    if (result.kind !== 'compared' || verdict === 'constant') return
+    const [first, second, other] = result.observations
+    expect([first === second, first === other]).toEqual([verdict === 'honoured', false])
+  })
+
+  it('takes none of few random starts for a seed that is honoured', async () => {
+    const random = new RandomStream(7)
+    const times = 2000
+    const rate = async (starts: number) => {
+      let wrong = 0
+      for (let i = 0; i < times; i++) {
+        const { verdict, chance } = await compareResets(scripted({ reset: () => `task ${random.int(starts)}` }), 5)
+        // With a start that most other seeds gave, too, it says itself how weak the evidence is.
+        if (verdict === 'honoured' && (chance ?? 1) < 0.05) wrong++
+      }
+      return wrong / times
+    }
+    expect(await rate(2)).toBeLessThan(0.01)
+    expect(await rate(3)).toBeLessThan(0.002)
+  })
+
+  it('does not keep a slow server for minutes, and says how little was compared', async () => {
+    let now = 0
+    const environment = scripted({ reset: ({ seed }) => `task ${seed}`, delay: async (asked) => void (asked === 'reset' ? (now += 16_000) : 0) })
+    const { verdict, counts, chance } = await compareResets(environment, 2 ** 31 - 1, () => now)
+    expect({ verdict, counts, chance }).toEqual({ verdict: 'honoured', counts: { resets: 2, others: 1, starts: 1 }, chance: 0.5 })
+    expect(environment.resets.map(({ seed }) => seed)).toEqual([2 ** 31 - 1, 2 ** 31 - 1, 0])
   })
 
   it('names what differs in the state although the observation does not', async () => {

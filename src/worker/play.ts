@@ -14,6 +14,7 @@ import type { ChatFormat } from '../rollout/chat'
 import { appendedTokens, appendGiven, recordTurn, startEpisode } from '../rollout/episode'
 import { firstMessages } from '../rollout/first-messages'
 import { playTurn } from '../rollout/sessions'
+import { frameOf } from './play-frames'
 import { compareResets } from './play-seeds'
 import type { Command, Message, PlayAction, PlayFrame, PlayObservation, PlayResult, PlaySetup } from './protocol'
 
@@ -27,8 +28,6 @@ type PlayCommand = Extract<Command, { type: 'play' }>
 
 /** How long a person waits for a free session: as long as a server takes to free that of the last episode. */
 const PATIENCE_MS = 1500
-/** Characters of a frame that the page gets. */
-const MAX_FRAME = 100_000
 
 interface Connected {
   key: string
@@ -177,7 +176,8 @@ export class PlayDesk {
 
   private async state(): Promise<Record<string, unknown>> {
     const { game } = this
-    if (!game?.session.readState) throw new PlaygroundError('config', 'This environment tells no state.')
+    if (!game) throw new PlaygroundError('config', 'No episode is being played.', 'Press Reset.')
+    if (!game.session.readState) throw new PlaygroundError('config', 'This environment tells no state.')
     const state = await game.session.readState()
     const { discovered } = game.environment
     return discovered && !game.over ? withoutSecrets(discovered, state) : state
@@ -202,8 +202,11 @@ export class PlayDesk {
     const key = JSON.stringify([setup.environment, setup.tool_edits])
     if (this.connected?.key === key) return this.connected.environment
     await this.connected?.environment.close()
-    const onFrame = (direction: PlayFrame['direction'], text: string, time: number) => this.post({ type: 'play-frames', frames: [frameOf(direction, text, time)] })
-    const environment = this.parts.makeEnvironment(setup, { onFrame, deadlines: { capacityMs: PATIENCE_MS } })
+    const onFrame = (direction: PlayFrame['direction'], text: string, time: number) => {
+      const seen = { found: environment.discovered ?? null, over: this.game?.over ?? false }
+      this.post({ type: 'play-frames', frames: [frameOf({ direction, text, time }, seen)] })
+    }
+    const environment: Environment = this.parts.makeEnvironment(setup, { onFrame, deadlines: { capacityMs: PATIENCE_MS } })
     // Known before it is connected, so that connecting can be given up.
     this.connected = { key, environment }
     try {
@@ -255,8 +258,4 @@ function seen({ text, reward, done, toolError, scene, metadata }: Observation, m
 /** What came back; a call that was refused before it reached the environment has its sentence only. */
 function answerOf(reached: { observation: Observation; ms: number } | null, text: string): PlayObservation {
   return reached ? seen(reached.observation, reached.ms) : { text, reward: null, done: false, toolError: true, ms: null, metadata: {} }
-}
-
-function frameOf(direction: PlayFrame['direction'], text: string, time: number): PlayFrame {
-  return { direction, text: text.slice(0, MAX_FRAME), bytes: new TextEncoder().encode(text).length, time }
 }

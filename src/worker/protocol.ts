@@ -115,7 +115,7 @@ export type PlayAction =
   | { do: 'state' }
   /** Ends the episode, also one that is only being begun. */
   | { do: 'end' }
-  /** Resets two fresh sessions with this seed and a third with the next seed. */
+  /** Resets fresh sessions, one after the other, many times with this seed and once with each of some others. */
   | { do: 'compare'; setup: PlaySetup; seed: number }
 
 /** A raw frame of the play session's socket. */
@@ -126,6 +126,8 @@ export interface PlayFrame {
   bytes: number
   /** Milliseconds since 1970. */
   time: number
+  /** Fields that may hold the answer were hidden in `text`. */
+  hidden?: true
 }
 
 /** What the environment said, as the model would get it. */
@@ -150,11 +152,15 @@ export type PlayResult =
   /** `over`: there is no episode any more. */
   | { kind: 'failed'; error: string; over: boolean }
 
-/** What resetting twice with one seed, and once with another, gave. */
+/** What resetting many times with one seed, and with others, gave. */
 export interface SeedComparison {
-  /** 'constant': the same twice, but also with the other seed. */
-  verdict: 'honoured' | 'ignored' | 'constant'
-  /** What the model would read: twice the same seed, then the other. */
+  /** 'constant': always the same, also with other seeds. 'mixed': alike more often than with other seeds, but not always. */
+  verdict: 'honoured' | 'ignored' | 'constant' | 'mixed'
+  /** How many resets were compared: with the seed, with others; and how many different starts the seed gave. */
+  counts: { resets: number; others: number; starts: number }
+  /** Of 'honoured': how often an environment that ignores seeds would look so by chance, 0..1. Else null. */
+  chance: number | null
+  /** What the model would read: twice the same seed, different where that was seen, then another seed, likewise. */
   observations: [string, string, string]
   /** Fields of the environment's state that differ although the seed is the same, where it tells its state. */
   stateDiffers: string[]

@@ -40,8 +40,8 @@ function clockTime(ms: number): string {
 }
 
 function FrameRow({ frame }: { frame: PlayFrame }) {
-  const { direction, text, time } = frame
-  const isCut = new TextEncoder().encode(text).length < frame.bytes
+  const { direction, text, time, hidden = false } = frame
+  const isCut = !hidden && new TextEncoder().encode(text).length < frame.bytes
   return (
     <li className="frame" data-direction={direction}>
       <div className="frame-head">
@@ -50,6 +50,7 @@ function FrameRow({ frame }: { frame: PlayFrame }) {
         </span>
         <span className="note">
           {clockTime(time)} · {bytes(frame.bytes)}
+          {hidden && ` · ${E.frameHidden}`}
         </span>
         <CopyButton text={text} />
       </div>

@@ -1,11 +1,10 @@
-/** Seed, Reset, State, End, Reset twice, and what the environment is doing now. */
+/** Seed, Reset, State, End, Test seeds, and what the environment is doing now. */
 
 import { useId, useState } from 'react'
 import { usePlay, useSetup, useStores } from '../../store/hooks'
 import { S } from '../../ui/strings'
 
 const E = S.environment
-/** 'Reset twice' also takes the next one. */
 const MAX_SEED = 2 ** 31 - 2
 
 /** The seed that was typed; null for what is none. */
@@ -26,6 +25,8 @@ export function PlayControls() {
   const seed = readSeed(text)
   const idle = busy === null
   const hasState = begun?.hasState ?? false
+  // Done, and its session still there.
+  const over = usePlay((view) => view.latest?.done ?? false)
   return (
     <div className="play-controls">
       <div className="play-buttons">
@@ -55,7 +56,7 @@ export function PlayControls() {
           className="button"
           data-testid="play-ask-state"
           title={begun && !hasState ? E.noState : E.stateHint}
-          disabled={!idle || !playing || !hasState}
+          disabled={!idle || !(playing || over) || !hasState}
           onClick={play.askState}
         >
           {E.state}
@@ -101,15 +102,15 @@ function Status() {
   )
 }
 
-/** What resetting twice showed. */
+/** What testing the seeds showed. */
 function Verdict() {
   const comparison = usePlay((view) => view.comparison)
   if (!comparison) return null
-  const { verdict, seed, observations, stateDiffers } = comparison
+  const { verdict, seed, counts, chance, observations, stateDiffers } = comparison
   return (
     <div className={`seed-verdict seed-${verdict}`} data-testid="play-verdict" data-verdict={verdict}>
       <p>
-        <strong>{E.verdicts[verdict]}</strong>: {E.verdictWhy[verdict](seed)}
+        <strong>{E.verdicts[verdict]}</strong>: {E.verdictWhy[verdict](seed, counts, chance)}
       </p>
       {stateDiffers.length > 0 && <p className="note">{E.stateDiffers(stateDiffers)}</p>}
       <ol className="seed-texts">

@@ -29,6 +29,10 @@ const scene = { kind: 'lane', what: 'dog', distance: 20, speed: 30, free: 'left'
 const begun = (more: Partial<PlayObservation> = {}, hasState = true): PlayResult => ({
   kind: 'begun', seed: 42, observation: said('dog <b>ahead</b>', { scene, ...more }), prompt: '<|im_start|>system', tools, hasState,
 })
+type Compared = Extract<PlayResult, { kind: 'compared' }>
+const compared = (verdict: Compared['verdict'], more: Partial<Compared> = {}): PlayResult => ({
+  kind: 'compared', seed: 42, verdict, observations: ['a', 'a', 'b'], stateDiffers: [], counts: { resets: 8, others: 4, starts: 1 }, chance: 5 ** -7, ...more,
+})
 const token = (text: string, author: AppendedToken['author']): AppendedToken => ({ id: 1, text, author, logprob: null, top: null, mask: 0 })
 const event = (e: TrainEvent): Message => ({ type: 'play-event', event: e })
 const started: Message[] = [
@@ -80,6 +84,8 @@ describe('play by hand', () => {
     expect([page.find('play-reward')?.textContent, page.find('play-done')?.textContent]).toEqual(['1.00', 'yes'])
     expect(button?.disabled).toBe(true)
     expect(page.find('play-status')?.textContent).toContain('The episode is over')
+    // What was hidden may be asked for now.
+    expect(page.find('play-ask-state')?.disabled).toBe(false)
   })
 
   it('shows the observation as text, the scene, the prompt, the state and why a call was refused', async () => {
@@ -124,30 +130,36 @@ describe('play by hand', () => {
     expect(page.stores.run.getState().steps).toEqual([])
   })
 
-  it('says that an episode was left, not over, where resetting twice ended it', async () => {
+  it('says that an episode was left, not over, where testing the seeds ended it', async () => {
     const page = await panel()
     await page.press('play-reset')
     await page.answer(begun())
     await page.press('play-compare')
-    await page.answer({ kind: 'compared', seed: 42, verdict: 'honoured', observations: ['a', 'a', 'b'], stateDiffers: [] })
+    await page.answer(compared('honoured'))
     expect(page.find('play-done')?.textContent).toBe('no')
     expect(page.find('play-status')?.textContent).toContain('This episode was ended before it was done')
   })
 
-  it('says what resetting twice showed', async () => {
+  it('says what testing the seeds showed, of how many resets, and how sure that is', async () => {
     const page = await panel()
     await page.press('play-compare')
     expect(page.asked()[0]?.action).toMatchObject({ do: 'compare', seed: 42 })
-    const compared = (verdict: 'honoured' | 'ignored' | 'constant', stateDiffers: string[] = []): PlayResult => ({
-      kind: 'compared', seed: 42, verdict, observations: ['a', 'a', 'b'], stateDiffers,
-    })
-    await page.answer(compared('honoured'))
-    expect(page.find('play-verdict')?.textContent).toContain('Seed honoured: two resets with seed 42 gave the same observation, seed 43 another.')
-    await page.press('play-compare')
-    expect(page.find('play-verdict')).toBeNull()
-    await page.answer(compared('ignored', ['word']))
-    expect(page.find('play-verdict')?.textContent).toContain('Seeds ignored here')
-    expect(page.find('play-verdict')?.textContent).toContain('The state differs in word')
+    const said = async (...result: Parameters<typeof compared>) => {
+      if (page.find('play-verdict')) await page.press('play-compare')
+      expect(page.find('play-verdict')).toBeNull()
+      await page.answer(compared(...result))
+      return page.find('play-verdict')?.textContent
+    }
+    const start = 'Seed honoured: all 8 resets with seed 42 gave the same observation, 4 other seeds not. An environment that ignores seeds would look so in'
+    expect(await said('honoured')).toContain(`${start} fewer than 1 of 1000 comparisons.`)
+    expect(await said('honoured', { chance: 0.002 })).toContain(`${start} 1 of 500 comparisons.`)
+    expect(await said('honoured', { chance: 0.21 })).toContain(`${start} 21 of 100 comparisons, so this is weak evidence.`)
+    expect(await said('honoured', { chance: 0.5, counts: { resets: 2, others: 1, starts: 1 } })).toContain('all 2 resets with seed 42 gave the same observation, another seed not.')
+    const ignored = await said('ignored', { stateDiffers: ['word'], counts: { resets: 8, others: 4, starts: 3 } })
+    expect(ignored).toContain('Seeds ignored here: 8 resets with seed 42 gave 3 different observations')
+    expect(ignored).toContain('The state differs in word')
+    expect(await said('constant')).toContain('Always the same start: 8 resets with seed 42 and 4 with other seeds gave the same')
+    expect(await said('mixed', { counts: { resets: 8, others: 4, starts: 2 } })).toContain('Seed honoured in part: 8 resets with seed 42 gave 2 different observations, mostly the same one')
   })
 
   it('shows failures as sentences, and no frames where there is no server', async () => {
@@ -164,6 +176,10 @@ describe('play by hand', () => {
     expect(rows[0]?.[1]).toContain('2.00 MB')
     expect(rows[0]?.[1]).toContain('cut after 3 characters')
     expect(rows[1]?.[1]).toContain('16 B')
+    await server.say({ type: 'play-frames', frames: [{ direction: 'received', text: '{"word":"[hidden]"}', bytes: 400, time: 2, hidden: true }] })
+    const [hidden] = server.host.querySelectorAll('.frame')
+    expect(hidden?.textContent).toContain('400 B · what may hold the answer is hidden')
+    expect(hidden?.textContent).not.toContain('cut after')
   })
 })
 
