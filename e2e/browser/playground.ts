@@ -1,6 +1,6 @@
 /** The playground in a Chromium as tests drive it: settings through the address, real clicks, the state from its scripting handle. */
 
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { PlaygroundHandle } from '../../src/store/scripting'
 import type { RunState } from '../../src/worker/protocol'
@@ -28,10 +28,11 @@ export function linkOf(settings: Readonly<Record<string, string | number>>): str
   return `#${new URLSearchParams({ v: '1', ...Object.fromEntries(Object.entries(settings).map(([k, v]) => [k, String(v)])) }).toString()}`
 }
 
-/** Opens the page of a server with this hash in a fresh context. */
-export async function openPlayground(browser: Browser, url: string, hash: string): Promise<Playground> {
+/** Opens the page of a server with this hash in a fresh context; `prepare` does what must be done before the page begins. */
+export async function openPlayground(browser: Browser, url: string, hash: string, prepare?: (page: Page) => Promise<void>): Promise<Playground> {
   const watched = await openPage(browser)
   const { page } = watched
+  await prepare?.(page)
   await page.goto(`${url}${hash}`)
   const state = (): Promise<State> => page.evaluate(() => window.playground.getState())
   const until: Playground['until'] = async (states, timeoutMs = 60_000) => {

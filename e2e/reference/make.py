@@ -17,6 +17,7 @@ from models import make_models
 from quantised_cases import make_quantised_cases
 from safetensors_cases import make_safetensors_cases
 from schedule_cases import make_schedule_cases
+from speaking_models import make_speaking_models
 from trl_cases import make_trl_cases
 
 
@@ -36,6 +37,7 @@ def main() -> None:
     repos = make_quantised_cases()
     make_adapter_cases()
     print(f"make_quantised_cases and make_adapter_cases: {time.time() - started:.1f} s so far")
+    make_speaking_models()
     versions = {module.__name__: module.__version__ for module in (torch, transformers, peft, trl)}
     write_json(OUT / "manifest.json", dict(models=names, repos=repos, versions=versions))
     print(f"References by {versions} in {time.time() - started:.1f} s")

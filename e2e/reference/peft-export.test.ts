@@ -10,13 +10,13 @@ import type { WeightSource } from '../../src/core/weights'
 import { mergedModelFiles } from '../../src/hub/merged-model'
 import { readPeftAdapter } from '../../src/hub/peft-adapter'
 import { peftAdapterFiles, type PeftAdapterExport } from '../../src/hub/peft-writer'
-import { writeSafetensors } from '../../src/hub/safetensors'
 import { parseModelConfig } from '../../src/model/config'
 import type { Hub } from '../hub/server'
 import { fileSource } from '../tools/file-source'
 import { compareScores, expectScores } from './compare'
 import { type CaseSequence, modelCases, referenceEngine } from './engine-case'
 import { openRepo, repoCases, repoEngine, serveRepos } from './hub-case'
+import { MISTAKES, withMistake } from './peft-mistakes'
 import { type PeftAnswer, type PeftJob, peftScores, smallFiles, writeExport } from './peft-case'
 import { REFERENCE } from './reference'
 
@@ -96,35 +96,13 @@ async function write({ model, precision, lora: settings, dtype }: Example, seed:
   }
 }
 
-const turned = ({ name, dims: [rows = 0, columns = 0], data }: NamedTensor): Float32Array => {
-  if (!name.endsWith('weight')) throw new Error(name)
-  return data.map((_, i) => data[(i % rows) * columns + Math.floor(i / rows)] as number)
-}
-const eachSide = (side: string, change: (tensor: NamedTensor) => Partial<NamedTensor>) => (tensors: readonly NamedTensor[]): NamedTensor[] =>
-  tensors.map((tensor) => (tensor.name.includes(side) ? { ...tensor, ...change(tensor) } : tensor))
-
-/** Mistakes a writer could make; those with a text PEFT must complain of, the others must score far from ours. */
-const MISTAKES: { name: string; config?: Record<string, unknown>; tensors?: (tensors: readonly NamedTensor[]) => NamedTensor[]; complaint?: RegExp }[] = [
-  { name: 'twice the scale', config: { lora_alpha: 32 } },
-  { name: 'the scale of rsLoRA', config: { use_rslora: true } },
-  { name: 'the scale in B as well', tensors: eachSide('lora_B', ({ data }) => ({ data: data.map((x) => x * 2) })) },
-  { name: 'A transposed in place', tensors: eachSide('lora_A', (tensor) => ({ data: turned(tensor) })) },
-  { name: 'B transposed in place', tensors: eachSide('lora_B', (tensor) => ({ data: turned(tensor) })) },
-  { name: 'A transposed with its shape', tensors: eachSide('lora_A', (tensor) => ({ data: turned(tensor), dims: [...tensor.dims].reverse() })), complaint: /size mismatch/ },
-  { name: 'a prefix without model.', tensors: eachSide('', ({ name }) => ({ name: name.replace('model.model.', 'model.') })), complaint: /^UserWarning: Found missing adapter keys/ },
-  { name: 'a setting that PEFT does not know', config: { trained_by: 'us' }, complaint: /^UserWarning: Unexpected keyword arguments \['trained_by'\]/ },
-]
 const CONTROLS = ['qwen3-all']
 
 function writeMistakes(example: Example): PeftJob[] {
-  const { adapter, files } = written.get(example.name) as Written
-  return MISTAKES.map(({ name, config = {}, tensors = (same) => [...same] }) => {
-    const json = { ...(JSON.parse(files[0]?.content as string) as object), ...config }
-    const wrong = [
-      { path: 'adapter_config.json', content: JSON.stringify(json) },
-      { path: 'adapter_model.safetensors', content: writeSafetensors(tensors(adapter.tensors)) },
-    ]
-    return { ...jobOf(example), name: `${example.name}: ${name}`, adapter: writeExport(`${PLACE}/wrong/${example.name}/${name.replaceAll(' ', '-')}`, wrong) }
+  const [config, weights] = (written.get(example.name) as Written).files.map(({ content }) => content) as [string, Uint8Array]
+  return MISTAKES.map((mistake) => {
+    const folder = `${PLACE}/wrong/${example.name}/${mistake.name.replaceAll(' ', '-')}`
+    return { ...jobOf(example), name: `${example.name}: ${mistake.name}`, adapter: writeExport(folder, withMistake(mistake, config, weights)) }
   })
 }
 
