@@ -1,0 +1,108 @@
+/** Sections of a model card: the run's settings, its rewards, its evaluations, its prompts; each is Markdown without its heading. */
+
+import type { EvaluationRecord, RunRecord, StepSummary } from '../core/run-record'
+import { wilson } from '../core/interval'
+import { markdownCode, markdownText } from './card-text'
+import { grpoSettings } from './trl/settings'
+
+const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+/** Rows of the table of rewards. */
+const MOST_ROWS = 12
+
+const number = (value: number | null | undefined): string => (value === null || value === undefined || !Number.isFinite(value) ? '–' : String(Number(value.toPrecision(4))))
+
+/** A table; cells are Markdown already. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
+}
+
+/** A block of text as it is, in a fence that it cannot close. */
+export function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text}\n${fence}`
+}
+
+/** An environment's address without what may be a secret in it. */
+export function environmentPlace({ environment }: RunRecord['config']): string {
+  if (environment.kind === 'builtin') return `built into GRPO Playground (${markdownCode(environment.name)})`
+  return markdownCode(environment.url.trim().replace(/^([a-z]+:\/\/)?[^/?#]*@/i, '$1').replace(/[?#].*$/, ''))
+}
+
+/** Environment, tools and prompts, as the model saw them. */
+export function taskSection(run: RunRecord): string {
+  const { name, tools, prompts } = run.environment
+  const system = run.config.system_prompt || prompts.system
+  const user = run.config.user_prompt || prompts.user
+  const edits = run.config.tool_edits.length
+  const list = tools.map(({ function: { name: tool, description } }) => `* ${markdownCode(tool)}: ${markdownText(description) || 'no description'}`)
+  return [
+    `* Environment: ${markdownText(name)}, ${environmentPlace(run.config)}`,
+    `* Reward: what the environment gives for an episode; nothing was added to it.`,
+    `* Tools${edits > 0 ? `, ${edits} of their parts changed by hand` : ''}:${list.length === 0 ? ' none' : ''}`,
+    ...list.map((line) => `  ${line}`),
+    '',
+    ...(system === '' ? ['There was no system prompt.'] : ['System prompt:', '', fenced(system)]),
+    '',
+    'First user message (where the environment adds to it, that comes on top):',
+    '',
+    fenced(user),
+  ].join('\n')
+}
+
+/** TRL's and PEFT's settings. */
+export function settingsSection({ config, lora }: RunRecord): string {
+  const value = (each: unknown) => markdownCode(typeof each === 'string' ? each : JSON.stringify(each))
+  const rows = grpoSettings(config).map(({ name, value: each }) => [markdownCode(name), value(each)])
+  const peft = lora
+    ? [
+        ['r', lora.r],
+        ['lora_alpha', lora.lora_alpha],
+        ['use_rslora', lora.use_rslora],
+        ['target_modules', lora.target_modules.join(', ')],
+      ].map(([name, each]) => [markdownCode(String(name)), value(each)])
+    : []
+  const episodes = config.grpo.prompts_per_step * config.grpo.num_generations
+  const start = config.adapter === null ? '' : `\n\nThe LoRA did not start fresh: it went on from ${markdownCode(config.adapter.kind === 'hub' ? config.adapter.repo : config.adapter.name)}.`
+  const head = `Each step played ${episodes} episodes: ${config.grpo.prompts_per_step} ${config.grpo.prompts_per_step === 1 ? 'group' : 'groups'} of ${config.grpo.num_generations}. Names are TRL's (\`GRPOConfig\`) and PEFT's (\`LoraConfig\`).`
+  return `${head}\n\n${table(['setting', 'value'], [...rows, ...peft])}${start}`
+}
+
+/** First, last and some steps between. */
+export function rewardSection(history: readonly StepSummary[]): string {
+  const every = Math.max(1, Math.ceil((history.length - 1) / (MOST_ROWS - 1)))
+  const shown = history.filter((_, i) => i % every === 0 || i === history.length - 1)
+  const rows = shown.map(({ step, metrics, rewardMin, rewardMax, unscorable, episodes }) => {
+    const success = metrics['success']
+    return [String(step), number(metrics['reward']), number(metrics['reward_std']), `${number(rewardMin)} … ${number(rewardMax)}`, typeof success === 'number' ? PERCENT.format(success) : '–', `${episodes - unscorable} of ${episodes}`]
+  })
+  return table(['step', 'mean reward', 'standard deviation', 'least … most', 'solved', 'scorable episodes'], rows)
+}
+
+/** The newest measurement of every adapter, split and precision of the base. */
+export function latestEvaluations(evaluations: readonly EvaluationRecord[]): EvaluationRecord[] {
+  const found = new Map(evaluations.map((each) => [`${each.precision} ${each.split} ${each.step}`, each]))
+  return [...found.values()].sort((a, b) => a.precision.localeCompare(b.precision) || a.split.localeCompare(b.split) || a.step - b.step)
+}
+
+/** Success with Wilson's interval, for each precision of the base that was measured. */
+export function evaluationSection({ evaluations, config }: RunRecord): string {
+  const latest = latestEvaluations(evaluations)
+  const quantised = config.precision !== 'float32'
+  if (latest.length === 0) return 'Success was not measured apart from training.'
+  const rows = latest.map(({ step, split, solved, scorable, reward, precision }) => {
+    const [low, high] = wilson(solved, scorable)
+    const share = scorable === 0 ? '–' : PERCENT.format(solved / scorable)
+    return [precision, split === 'heldout' ? 'held out' : 'training', step === 0 ? '0 (the start)' : String(step), `${solved} of ${scorable}`, share, `${PERCENT.format(low)} – ${PERCENT.format(high)}`, scorable === 0 ? '–' : number(reward)]
+  })
+  const head = 'Fixed scenarios, played once each, sampled at temperature 1 without top-k, top-p or min-p. The interval is Wilson’s.'
+  const measured = new Set(latest.map(({ precision }) => precision))
+  const bases =
+    quantised && !measured.has('float32')
+      ? `\n\nThe adapter was trained and measured on a base whose weights were kept as ${config.precision}. On the base as it is published its success was not measured, and may differ.`
+      : measured.size > 1
+        ? '\n\nThe same adapter was measured on the base in more than one precision.'
+        : ''
+  return `${head}\n\n${table(['base weights', 'scenarios', 'after step', 'solved', 'success', '95 % interval', 'mean reward'], rows)}${bases}`
+}
