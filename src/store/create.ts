@@ -1,5 +1,6 @@
 /** Makes the page's stores over a worker, from the page's address. */
 
+import { createAccount } from './account-store'
 import { createChat } from './chat-store'
 import { createController, type EnginePort } from './controller'
 import type { Stores } from './hooks'
@@ -25,5 +26,6 @@ export function createStores(port: EnginePort, hash: string, clock: Clock): Stor
   const runs = createRuns(port)
   const controller = createController(port, run, setup, selection, models)
   const takeAway = createTakeAway(port, controller.evaluate)
-  return { run, setup, selection, chat, play, models, runs, takeAway, controller }
+  const account = createAccount(controller.model.setToken)
+  return { run, setup, selection, chat, play, models, runs, takeAway, account, controller }
 }

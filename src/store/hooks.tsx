@@ -2,6 +2,7 @@
 
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { useStore } from 'zustand'
+import type { Account, AccountView } from './account-store'
 import type { Chat, ChatView } from './chat-store'
 import type { Controller } from './controller'
 import type { ModelStore, ModelView } from './model-store'
@@ -23,6 +24,7 @@ export interface Stores {
   play: Play
   runs: Runs
   takeAway: TakeAway
+  account: Account
   controller: Controller
 }
 
@@ -65,6 +67,10 @@ export function useRuns<T>(selector: (view: RunsView) => T): T {
 
 export function useTakeAway<T>(selector: (view: TakeAwayView) => T): T {
   return useStore(useStores().takeAway.store, selector)
+}
+
+export function useAccount<T>(selector: (view: AccountView) => T): T {
+  return useStore(useStores().account.store, selector)
 }
 
 export function useSelection<T>(selector: (view: SelectionView) => T): T {

@@ -27,6 +27,8 @@ export interface PublishView {
 }
 
 export interface TakeAwayView {
+  /** The dialog is open, about this run; '' where there is none. */
+  shown: string | null
   /** By `exportKey`. */
   exports: Readonly<Record<string, ExportState>>
   /** Files that were made and are still to be saved. */
@@ -37,6 +39,8 @@ export interface TakeAwayView {
 
 export interface TakeAway {
   readonly store: StoreApi<TakeAwayView>
+  /** Opens the dialog about a run, or closes it. */
+  show(id: string | null): void
   /** Makes a file; does nothing while the same one is being made. */
   make(id: string, kind: ExportKind): void
   /** A file was handed to the browser. */
@@ -58,7 +62,7 @@ export function exportKey(id: string, kind: ExportKind): string {
 
 /** `measure` runs an evaluation and rejects with the worker's sentence. */
 export function createTakeAway(port: EnginePort, measure: (episodes: number) => Promise<EvaluationResult>): TakeAway {
-  const store = createStore<TakeAwayView>(() => ({ exports: {}, ready: [], publish: null, evaluation: { busy: false, error: null, result: null } }))
+  const store = createStore<TakeAwayView>(() => ({ shown: null, exports: {}, ready: [], publish: null, evaluation: { busy: false, error: null, result: null } }))
   let requests = 0
 
   const setExport = (key: string, state: ExportState) => store.setState(({ exports }) => ({ exports: { ...exports, [key]: state } }))
@@ -113,6 +117,7 @@ export function createTakeAway(port: EnginePort, measure: (episodes: number) => 
 
   return {
     store,
+    show: (shown) => store.setState({ shown }),
     make(id, kind) {
       const key = exportKey(id, kind)
       if (store.getState().exports[key]?.state === 'making') return

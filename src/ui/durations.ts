@@ -11,6 +11,8 @@ export const DURATIONS = {
   copied: 2000,
   /** Rest after the last edit before the address bar follows. */
   linkSettles: 300,
+  /** How long a downloaded file's address stays: a slow disk may still read from it. */
+  revoke: 60_000,
   /** Least time between two redraws of the chart (4 a second). */
   chart: 250,
   /** Longest wait for the model before the site's files are kept for use without a network. */

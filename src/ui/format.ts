@@ -97,6 +97,13 @@ export function roughTime(seconds: number): string {
   return minutes < 100 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
+/** Milliseconds since 1970 as '28 Nov 2026, 09:42', in the reader's time zone. */
+export function moment(ms: number): string {
+  return MOMENT.format(ms)
+}
+
+const MOMENT = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
+
 /** A parameter count as people say it: '494 M', '1.72 B'. */
 export function parameterCount(value: number): string {
   const [scale, unit] = value >= 999.5e6 ? [1e9, 'B'] : value >= 999.5e3 ? [1e6, 'M'] : [1e3, 'k']

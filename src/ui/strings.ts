@@ -8,6 +8,8 @@ import { ADDRESS_STRINGS } from './address-strings'
 import { CHAT_STRINGS } from './chat-strings'
 import { ENVIRONMENT_STRINGS } from './environment-strings'
 import { MODEL_STRINGS } from './model-strings'
+import { RUNS_STRINGS } from './runs-strings'
+import { TAKE_AWAY_STRINGS } from './take-away-strings'
 
 export const S = {
   product: 'GRPO Playground',
@@ -162,6 +164,8 @@ export const S = {
   notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}` },
   chat: CHAT_STRINGS,
   environment: ENVIRONMENT_STRINGS,
+  runs: RUNS_STRINGS,
+  takeAway: TAKE_AWAY_STRINGS,
   crash: {
     title: 'A part of the page failed to draw.',
     advice: 'The run itself goes on in its worker. Try to draw it again; if that fails, reload the page.',

@@ -14,6 +14,9 @@ import { GroupPanel } from '../group/GroupPanel'
 import { SelfTestBanner } from '../model/SelfTestBanner'
 import { Alerts, Failure } from '../notices/Notices'
 import { RewardsPanel } from '../rewards/RewardsPanel'
+import { RecordingBanner, ResumeBanner } from '../runs/Banners'
+import { SaveFiles } from '../take-away/SaveFiles'
+import { TakeAwayDialog } from '../take-away/TakeAwayDialog'
 import { TaskPanel } from '../task/TaskPanel'
 import { TrajectoryPanel } from '../trajectory/TrajectoryPanel'
 import { UpdatePanel } from '../update/UpdatePanel'
@@ -28,6 +31,8 @@ export function App({ stores }: { stores: Stores }) {
           <Failure />
         </div>
         <Alerts />
+        <ResumeBanner />
+        <RecordingBanner />
         <SelfTestBanner />
         <main className="page" id="loop">
           <LoopNav loop={loop} />
@@ -42,6 +47,8 @@ export function App({ stores }: { stores: Stores }) {
           <PlayPanel />
           <CurvesPanel />
         </main>
+        <TakeAwayDialog />
+        <SaveFiles />
       </StoresProvider>
     </ErrorBoundary>
   )

@@ -9,6 +9,8 @@ import { isActive } from '../../store/view'
 import { S } from '../../ui/strings'
 import { NoticesButton } from '../notices/Notices'
 import { SiteNotices } from '../notices/SiteNotices'
+import { RunsButton } from '../runs/RunsButton'
+import { TakeAwayButton } from '../take-away/TakeAwayButton'
 import { Badge } from './Badge'
 import { IconPause, IconPlay, IconReset, IconStep } from './icons'
 import { CopyLink, ThemeSwitch } from './PageButtons'
@@ -24,6 +26,10 @@ export function Bar() {
       <div className="bar-notices">
         <NoticesButton />
         <SiteNotices />
+      </div>
+      <div className="bar-kept">
+        <RunsButton />
+        <TakeAwayButton />
       </div>
       <div className="bar-end">
         <CopyLink />
@@ -42,7 +48,8 @@ function Controls() {
   const fresh = useRun(isFresh)
   const engine = useRun((view) => view.engine)
   const distrusted = useModels((models) => isDistrusted(engine, models))
-  const blocked = distrusted ? S.model.test.blocked : fresh && waits ? S.model.loadFirst : null
+  const recording = useRun((view) => view.recording !== null)
+  const blocked = recording ? S.runs.recording.blocked : distrusted ? S.model.test.blocked : fresh && waits ? S.model.loadFirst : null
   const active = isActive(run)
   const idle = run.state === 'ready' || run.state === 'paused' || (run.state === 'failed' && run.recoverable)
   const canReset = run.state !== 'loading' && run.state !== 'load-paused' && !awaitsConsent && !waits

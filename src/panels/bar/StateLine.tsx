@@ -7,7 +7,7 @@ import { useModels, useRun, useSetup } from '../../store/hooks'
 import { needsLoad, shortName } from '../../store/model-settings'
 import { isDistrusted } from '../../store/model-store'
 import type { SetupView } from '../../store/setup-store'
-import { latestStep } from '../../store/view'
+import { isActive, latestStep } from '../../store/view'
 import { DURATIONS } from '../../ui/durations'
 import { describeRun, phaseOf } from '../../ui/sentence'
 import { S } from '../../ui/strings'
@@ -19,7 +19,8 @@ export function StateLine() {
   const idle = settled || (view.run.state === 'ready' && isFresh(view))
   const linked = useSetup((setup) => waitingFor(setup, idle))
   const distrusted = useModels((models) => isDistrusted(view.engine, models))
-  const waits = linked ?? (idle && distrusted ? S.model.test.state : null)
+  const recording = view.recording !== null && !isActive(view.run) && view.run.state !== 'loading' ? S.runs.recording.short(view.recording) : null
+  const waits = linked ?? (idle && distrusted ? S.model.test.state : recording)
   const { queue, away } = view.waits
   const asked = latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false
   const waiting = view.run.state === 'running' && (asked || queue !== null || away !== null)

@@ -55,3 +55,13 @@ export const IconMoon = () => (
     <path d="M6.2 2.2a6 6 0 1 0 7.6 7.6 5 5 0 0 1-7.6-7.6z" />
   </Icon>
 )
+export const IconRuns = () => (
+  <Icon>
+    <path className="stroke" d="M2.5 4h1M2.5 8h1M2.5 12h1M6 4h7.5M6 8h7.5M6 12h7.5" />
+  </Icon>
+)
+export const IconTakeAway = () => (
+  <Icon>
+    <path className="stroke" d="M8 2.2v7.6M4.8 6.8 8 10l3.2-3.2M2.5 11v2.5h11V11" />
+  </Icon>
+)

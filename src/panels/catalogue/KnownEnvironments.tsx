@@ -1,8 +1,9 @@
 /** The list of known environments: a button, and the dialog that it opens. Nothing in it connects to anything. */
 
-import { useEffect, useId, useRef, useState } from 'react'
+import { useId, useState } from 'react'
 import { CATALOGUE, type Entry } from '../../env/openenv/catalogue'
 import { ABOUT, CATALOGUE_STRINGS as C } from '../../ui/catalogue-strings'
+import { Modal } from '../../ui/Modal'
 import { KnownEnvironment } from './KnownEnvironment'
 import { OwnServer } from './OwnServer'
 
@@ -29,26 +30,16 @@ function speaksOf({ id, title, tools, offers = [], needs }: Entry, text: string)
 
 function List({ onClose }: { onClose: () => void }) {
   const id = useId()
-  const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
-  useEffect(() => dialog.current?.showModal(), [])
   const shown = CATALOGUE.filter((entry) => speaksOf(entry, text.trim()))
-  const close = () => dialog.current?.close()
   return (
-    <dialog
-      ref={dialog}
-      className="known"
-      data-testid="known"
-      aria-labelledby={`${id}-title`}
+    <Modal
+      id="known"
+      title={C.title}
+      lead={C.lead}
+      close={C.close}
       onClose={onClose}
-      onClick={(e) => e.target === dialog.current && close()}
-    >
-      <div className="known-head">
-        <h2 id={`${id}-title`}>{C.title}</h2>
-        <button type="button" className="button small" data-testid="close-known" onClick={close}>
-          {C.close}
-        </button>
-        <p className="note">{C.lead}</p>
+      head={
         <div className="known-find">
           <label htmlFor={`${id}-find`}>{C.find}</label>
           <input
@@ -61,16 +52,14 @@ function List({ onClose }: { onClose: () => void }) {
             onChange={(e) => setText(e.target.value)}
           />
         </div>
-      </div>
-      {/* So that the keyboard can scroll it. */}
-      <div className="known-list" tabIndex={0} role="region" aria-label={C.title}>
-        {text.trim() === '' && <OwnServer />}
-        {shown.length === 0 && <p className="empty">{C.none(text.trim())}</p>}
-        {(['played', 'source'] as const).map((evidence) => (
-          <Group key={evidence} evidence={evidence} entries={shown.filter((entry) => entry.evidence === evidence)} />
-        ))}
-      </div>
-    </dialog>
+      }
+    >
+      {text.trim() === '' && <OwnServer />}
+      {shown.length === 0 && <p className="empty">{C.none(text.trim())}</p>}
+      {(['played', 'source'] as const).map((evidence) => (
+        <Group key={evidence} evidence={evidence} entries={shown.filter((entry) => entry.evidence === evidence)} />
+      ))}
+    </Modal>
   )
 }
 

@@ -9,6 +9,8 @@ import type { Point } from './series'
 interface ChartProps {
   name: string
   points: Point[]
+  /** How the lines of other runs look, in the order of `others` in the points. */
+  others: readonly { id: string; name: string; color: string; dash: string }[]
   domain: [number, number] | null
   /** Step that is looked at. */
   marked: number | null
@@ -17,7 +19,7 @@ interface ChartProps {
 
 const AXIS = { stroke: 'var(--rule)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false }
 
-export default memo(function Chart({ name, points, domain, marked, onPick }: ChartProps) {
+export default memo(function Chart({ name, points, others, domain, marked, onPick }: ChartProps) {
   return (
     <ResponsiveContainer width="100%" height="100%">
       <ComposedChart
@@ -55,6 +57,20 @@ export default memo(function Chart({ name, points, domain, marked, onPick }: Cha
           isAnimationActive={false}
           connectNulls={false}
         />
+        {others.map(({ id, color, dash }, i) => (
+          <Line
+            key={id}
+            dataKey={(point: Point) => point.others[i] ?? null}
+            type="linear"
+            stroke={color}
+            strokeWidth={1.5}
+            strokeDasharray={dash}
+            dot={false}
+            activeDot={{ r: 3, fill: color }}
+            isAnimationActive={false}
+            connectNulls={false}
+          />
+        ))}
         {marked !== null && <ReferenceLine x={marked} stroke="var(--ink)" strokeDasharray="2 2" />}
         <Tooltip
           isAnimationActive={false}
@@ -66,6 +82,11 @@ export default memo(function Chart({ name, points, domain, marked, onPick }: Cha
               <div className="chart-tip">
                 {S.curves.step} {label}: {number(point.value)}
                 {point.range && ` (${number(point.range[0])} to ${number(point.range[1])})`}
+                {others.map(({ id, name: other }, i) => (
+                  <div key={id}>
+                    {other}: {number(point.others[i])}
+                  </div>
+                ))}
               </div>
             )
           }}

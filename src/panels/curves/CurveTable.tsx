@@ -3,9 +3,21 @@
 import type { StepSummary } from '../../core/run-record'
 import { number } from '../../ui/format'
 import { S } from '../../ui/strings'
+import type { ComparedRun } from '../runs/useCompared'
+import { seriesOf } from './series'
 
-export function CurveTable({ history, names }: { history: readonly StepSummary[]; names: readonly string[] }) {
-  if (history.length === 0) return <p className="empty">{S.curves.empty}</p>
+interface CurveTableProps {
+  history: readonly StepSummary[]
+  /** The first one is shown of the other runs, too. */
+  names: readonly string[]
+  others: readonly ComparedRun[]
+}
+
+export function CurveTable({ history, names, others }: CurveTableProps) {
+  const [first = ''] = names
+  const own = new Map(history.map((s) => [s.step, s]))
+  const points = seriesOf(history, first, others.map((run) => run.history ?? []))
+  if (points.length === 0) return <p className="empty">{S.curves.empty}</p>
   return (
     <div className="table-scroll" tabIndex={0} role="region" aria-label={S.curves.table}>
       <table data-testid="curve-table">
@@ -19,17 +31,25 @@ export function CurveTable({ history, names }: { history: readonly StepSummary[]
             ))}
             <th scope="col">{S.curves.lowest}</th>
             <th scope="col">{S.curves.highest}</th>
+            {others.map(({ id, name }) => (
+              <th key={id} scope="col">
+                {S.runs.curves.column(first, name)}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {history.toReversed().map((s) => (
-            <tr key={s.step}>
-              <th scope="row">{s.step}</th>
+          {points.toReversed().map(({ step, others: theirs }) => (
+            <tr key={step}>
+              <th scope="row">{step}</th>
               {names.map((name) => (
-                <td key={name}>{number(s.metrics[name])}</td>
+                <td key={name}>{number(own.get(step)?.metrics[name])}</td>
               ))}
-              <td>{number(s.rewardMin)}</td>
-              <td>{number(s.rewardMax)}</td>
+              <td>{number(own.get(step)?.rewardMin)}</td>
+              <td>{number(own.get(step)?.rewardMax)}</td>
+              {others.map(({ id }, i) => (
+                <td key={id}>{number(theirs[i])}</td>
+              ))}
             </tr>
           ))}
         </tbody>

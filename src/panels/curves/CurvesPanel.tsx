@@ -1,6 +1,6 @@
 /** How the run goes: reward with its range, success, and one curve of one's choice; or the same as a table. */
 
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { useRun, useSelection, useStores } from '../../store/hooks'
 import type { StepSummary } from '../../core/run-record'
 import { DURATIONS } from '../../ui/durations'
@@ -8,6 +8,8 @@ import { number } from '../../ui/format'
 import { CURVE_NAMES, type CurveName } from '../../ui/metrics'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
+import { ComparedLegend } from '../runs/ComparedLegend'
+import { type ComparedRun, useCompared } from '../runs/useCompared'
 import { fixedDomain, seriesOf } from './series'
 import { CurveTable } from './CurveTable'
 
@@ -18,6 +20,7 @@ export function CurvesPanel() {
   const [table, setTable] = useState(false)
   const [chosen, setChosen] = useState<CurveName>('entropy')
   const names: readonly CurveName[] = ['reward', 'success', chosen]
+  const others = useCompared()
   return (
     <Panel
       id="curves"
@@ -30,14 +33,15 @@ export function CurvesPanel() {
       }
     >
       {table ? (
-        <CurveTable history={history} names={names} />
+        <CurveTable history={history} names={names} others={others} />
       ) : (
         <div className="curves">
-          <Curve name="reward" history={history} testId="reward-curve" />
-          <Curve name="success" history={history} />
-          <Curve name={chosen} history={history} onChoose={setChosen} />
+          <Curve name="reward" history={history} others={others} testId="reward-curve" />
+          <Curve name="success" history={history} others={others} />
+          <Curve name={chosen} history={history} others={others} onChoose={setChosen} />
         </div>
       )}
+      <ComparedLegend others={others} />
     </Panel>
   )
 }
@@ -45,16 +49,18 @@ export function CurvesPanel() {
 interface CurveProps {
   name: CurveName
   history: readonly StepSummary[]
+  others: readonly ComparedRun[]
   testId?: string
   onChoose?: (name: CurveName) => void
 }
 
-function Curve({ name, history, testId, onChoose }: CurveProps) {
+function Curve({ name, history, others, testId, onChoose }: CurveProps) {
   const { selection } = useStores()
   const marked = useSelection((s) => s.step)
-  const points = seriesOf(history, name)
+  const points = useMemo(() => seriesOf(history, name, others.map((run) => run.history ?? [])), [history, name, others])
+  const drawn = points.some((p) => p.value !== null || p.others.some((v) => v !== null))
   const values = points.flatMap((p) => p.value ?? [])
-  const summary = S.curves.summary(name, number(values[0]), number(values.at(-1)), points.length)
+  const summary = S.curves.summary(name, number(values[0]), number(values.at(-1)), history.length)
   return (
     <figure className="curve" data-testid={testId} data-points={values.length}>
       <figcaption>
@@ -70,13 +76,14 @@ function Curve({ name, history, testId, onChoose }: CurveProps) {
         <output>{number(values.at(-1))}</output>
       </figcaption>
       <div className="plot" role="img" aria-label={summary}>
-        {values.length === 0 ? (
+        {!drawn ? (
           <p className="empty">{history.length === 0 ? S.curves.empty : S.curves.noValues}</p>
         ) : (
           <Suspense fallback={<p className="empty">{S.curves.loading}</p>}>
             <Chart
               name={name}
               points={points}
+              others={others}
               domain={fixedDomain(name)}
               marked={marked}
               onPick={(step) => selection.setState({ step, token: null })}

@@ -19,6 +19,14 @@ describe('curves', () => {
   it('leave a gap where nothing was measured', () => {
     expect(seriesOf(history, 'kl').map((p) => p.value)).toEqual([null, null])
   })
+  it('are laid over those of other runs, step by step', () => {
+    const other = [1, 2, 3].map((step) => ({ ...(history[0] as (typeof history)[number]), step, metrics: { reward: step / 10 } }))
+    expect(seriesOf(history, 'reward', [other, []]).map((p) => [p.step, p.value === null, p.others])).toEqual([
+      [1, false, [0.1, null]],
+      [2, false, [0.2, null]],
+      [3, true, [0.3, null]],
+    ])
+  })
   it('keep shares on the whole range', () => {
     expect(fixedDomain('success')).toEqual([0, 1])
     expect(fixedDomain('grad_norm')).toBeNull()

@@ -5,7 +5,7 @@ import { useModels, useStores } from '../../store/hooks'
 import type { ModelView } from '../../store/model-store'
 import { S } from '../../ui/strings'
 
-const MAKE_TOKEN = 'https://huggingface.co/settings/tokens/new?tokenType=fineGrained'
+export const MAKE_TOKEN = 'https://huggingface.co/settings/tokens/new?tokenType=fineGrained'
 
 export function TokenField() {
   const { controller } = useStores()
@@ -43,7 +43,8 @@ function isWanted({ inspection }: ModelView): boolean {
   return inspection?.result?.ok === false && /token/i.test(`${inspection.result.error} ${inspection.result.advice}`)
 }
 
-function TokenForm() {
+/** Its words stand outside: what the token is for differs. */
+export function TokenForm({ label = S.model.token.label }: { label?: string }) {
   const id = useId()
   const { controller } = useStores()
   const [text, setText] = useState('')
@@ -65,7 +66,7 @@ function TokenForm() {
         use()
       }}
     >
-      <label htmlFor={id}>{S.model.token.label}</label>
+      <label htmlFor={id}>{label}</label>
       <input
         id={id}
         type="password"

@@ -7,3 +7,10 @@ export async function askToPersist(): Promise<boolean | null> {
   if (!storage?.persist) return null
   return storage.persist().catch(() => null)
 }
+
+/** Whether it has promised already; null where the browser does not say. */
+export async function isPersisted(): Promise<boolean | null> {
+  const storage = (navigator as Partial<Pick<Navigator, 'storage'>>).storage as Partial<StorageManager> | undefined
+  if (!storage?.persisted) return null
+  return storage.persisted().catch(() => null)
+}

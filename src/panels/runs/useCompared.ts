@@ -1,0 +1,35 @@
+/** The runs whose curves are drawn over the present ones, each with its steps and its line. */
+
+import { useMemo } from 'react'
+import type { StepSummary } from '../../core/run-record'
+import { useRuns } from '../../store/hooks'
+
+export interface ComparedRun {
+  id: string
+  name: string
+  /** null while they are read. */
+  history: readonly StepSummary[] | null
+  color: string
+  /** SVG's stroke-dasharray: lines can be told apart without colour. */
+  dash: string
+}
+
+const DASHES = ['7 3', '2 3', '9 3 2 3', '4 2', '12 3 2 3 2 3']
+
+/** In the order in which they were chosen; the run that is loaded is not among them. */
+export function useCompared(): readonly ComparedRun[] {
+  const compared = useRuns((view) => view.compared)
+  const runs = useRuns((view) => view.runs)
+  const current = useRuns((view) => view.current)
+  const histories = useRuns((view) => view.histories)
+  return useMemo(
+    () =>
+      compared.flatMap((id, i) => {
+        const run = runs?.find((r) => r.id === id)
+        if (!run || id === current) return []
+        const line = i % DASHES.length
+        return [{ id, name: run.name, history: histories[id]?.steps ?? null, color: `var(--compare-${line})`, dash: DASHES[line] ?? '' }]
+      }),
+    [compared, runs, current, histories],
+  )
+}

@@ -1,0 +1,125 @@
+/** How well a run does: success over fixed-seed episodes with its interval, measured here and kept with the run. */
+
+import { useId, useState } from 'react'
+import { wilson } from '../../core/interval'
+import type { EvaluationRecord, RunRecord } from '../../core/run-record'
+import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
+import { isActive, latestStep, type RunView } from '../../store/view'
+import { number, percent } from '../../ui/format'
+import { S } from '../../ui/strings'
+
+const START = '64'
+const MOST = 1000
+
+export function Evaluation({ run }: { run: RunRecord }) {
+  const id = useId()
+  const { takeAway } = useStores()
+  const words = S.takeAway.evaluation
+  const loaded = useRuns((view) => view.current === run.id)
+  const unready = useRun(whyUnready)
+  const { busy, error, result } = useTakeAway((view) => view.evaluation)
+  const [text, setText] = useState(START)
+  const episodes = Number(text)
+  const ok = /^\d+$/.test(text.trim()) && episodes >= 1 && episodes <= MOST
+  const why = loaded ? unready : words.notLoaded
+  const kept = run.evaluations
+  // Until the list of runs has them, what was measured just now is shown as it came.
+  const shown = loaded && kept.length === 0 ? (result?.records ?? kept) : kept
+  return (
+    <section className="take-section" data-testid="evaluation">
+      <h3>{words.title}</h3>
+      <p className="note">{words.lead}</p>
+      <form
+        className="evaluate-form"
+        onSubmit={(e) => {
+          e.preventDefault()
+          if (ok && why === null && !busy) takeAway.evaluate(episodes)
+        }}
+      >
+        <label htmlFor={id}>{words.episodes}</label>
+        <input
+          id={id}
+          type="text"
+          inputMode="numeric"
+          data-testid="evaluate-episodes"
+          value={text}
+          aria-invalid={!ok}
+          aria-describedby={`${id}-why`}
+          onChange={(e) => setText(e.target.value)}
+        />
+        <button type="submit" className="button small" data-testid="evaluate" aria-describedby={`${id}-why`} disabled={busy || !ok || why !== null}>
+          {words.run}
+        </button>
+        <p className={ok ? 'note' : 'why'} id={`${id}-why`}>
+          {ok ? (busy ? '' : why) : words.refused}
+        </p>
+      </form>
+      {busy && loaded && <Progress />}
+      {error !== null && loaded && (
+        <p className="why" role="alert" data-testid="evaluation-error">
+          {error}
+        </p>
+      )}
+      <Results records={shown} />
+    </section>
+  )
+}
+
+/** Why the loaded run cannot be measured now. */
+function whyUnready(view: RunView): string | null {
+  const words = S.takeAway.evaluation
+  const step = latestStep(view)
+  if (isActive(view.run)) return words.training
+  if (view.engine === null || view.run.state === 'loading' || view.run.state === 'load-paused') return words.loading
+  return step && !step.finished ? words.midStep : null
+}
+
+function Progress() {
+  const words = S.takeAway.evaluation
+  const evaluation = useRun((view) => view.evaluation)
+  const text = evaluation ? words.progress(words.splits[evaluation.split], evaluation.done, evaluation.total) : words.starting
+  return (
+    <div className="take-state" data-testid="evaluation-progress">
+      <progress aria-label={text} max={evaluation?.total ?? 1} value={evaluation?.done} />
+      <span className="note">{text}</span>
+    </div>
+  )
+}
+
+function Results({ records }: { records: readonly EvaluationRecord[] }) {
+  const words = S.takeAway.evaluation
+  const { columns } = words
+  if (records.length === 0) return <p className="note">{words.none}</p>
+  const percents = ({ solved, scorable }: EvaluationRecord) => wilson(solved, scorable).map(percent).join(' – ')
+  return (
+    <div className="table-scroll" role="status">
+      <table className="evaluations" data-testid="evaluations">
+        <caption className="note">{words.caption}</caption>
+        <thead>
+          <tr>
+            {Object.values(columns).map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {records.toReversed().map((record, i) => (
+            <tr key={records.length - i}>
+              <th scope="row">{record.step}</th>
+              <td>{words.splits[record.split]}</td>
+              <td>
+                {record.solved} / {record.scorable}
+              </td>
+              <td>{record.scorable > 0 ? percent(record.solved / record.scorable) : number(null)}</td>
+              <td>{percents(record)}</td>
+              <td>{number(record.reward)}</td>
+              <td>{record.precision}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

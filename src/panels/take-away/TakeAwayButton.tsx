@@ -1,0 +1,20 @@
+/** The bar's button that opens Take away, about the run that is loaded or else the newest. */
+
+import { useRuns, useStores } from '../../store/hooks'
+import { S } from '../../ui/strings'
+import { IconTakeAway } from '../bar/icons'
+
+export function TakeAwayButton() {
+  const { takeAway, runs } = useStores()
+  const subject = useRuns((view) => view.current ?? view.runs?.[0]?.id ?? '')
+  const open = () => {
+    runs.list()
+    takeAway.show(subject)
+  }
+  return (
+    <button type="button" className="button quiet worded" data-testid="take-away-open" title={S.takeAway.openHint} onClick={open}>
+      <IconTakeAway />
+      <span>{S.takeAway.open}</span>
+    </button>
+  )
+}
