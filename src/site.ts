@@ -8,10 +8,11 @@ import type { RunView } from './store/view'
 import { DURATIONS } from './ui/durations'
 
 /** Starts the service worker of a built page. The development server has none: it would answer with yesterday's program. */
-export function keepSite({ run }: Stores): void {
+export function keepSite({ run }: Stores, cameBack: boolean): void {
   followNetwork()
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return
-  let touched = false
+  // A sign-in that comes back from the Hub is not to be broken off: its answer holds once.
+  let touched = cameBack
   for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (touched = true), { capture: true, once: true })
   const started = startServiceWorker({
     container: navigator.serviceWorker,
@@ -19,7 +20,7 @@ export function keepSite({ run }: Stores): void {
     isolated: crossOriginIsolated,
     framed: window.top !== window,
     memory: { getItem: (key) => sessionStorage.getItem(key), setItem: (key, value) => sessionStorage.setItem(key, value) },
-    untouched: () => !touched && isUntouched(run.getState()) && !new URLSearchParams(location.search).has('code'),
+    untouched: () => !touched && isUntouched(run.getState()),
     reload: () => location.reload(),
     onUpdate: (update) => siteStore.setState({ update }),
   })
@@ -29,7 +30,7 @@ export function keepSite({ run }: Stores): void {
   void Promise.all([started, engineIsThere(run)]).then(([keep]) => keep(), noServiceWorker)
 }
 
-/** Nothing but the model's loading has begun, and no sign-in is coming back from the Hub. */
+/** Nothing but the model's loading has begun. */
 function isUntouched(view: RunView): boolean {
   return (view.run.state === 'loading' || view.run.state === 'ready') && isFresh(view)
 }

@@ -27,7 +27,7 @@ it('is that of a static Space with sign-in and isolation', () => {
     license: 'apache-2.0',
     short_description: expect.stringMatching(/^.{1,60}$/),
     hf_oauth: true,
-    hf_oauth_scopes: ['contribute-repos'],
+    hf_oauth_scopes: ['contribute-repos', 'write-repos', 'write-discussions'],
     hf_oauth_expiration_minutes: 480,
     custom_headers: {
       'cross-origin-embedder-policy': 'require-corp',

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { scopesFor } from '../../src/hub/sign-in'
 import { hostFiles, siteManifest } from './ship'
 
 const sri = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`
@@ -51,4 +52,11 @@ it('begins README.md with the front matter of a static Space', () => {
   expect(before).toBe('')
   // Keys with one plain value, a list or a list of keys: other YAML is not written.
   for (const line of (matter ?? '').trim().split('\n')) expect(line).toMatch(/^([\w-]+:( [^:#'"]+)?| {2}- [\w-]+| {2}[a-z-]+: [a-z-]+)$/)
+})
+
+it('lets the page of a Space ask for every scope that its sign-in asks for', () => {
+  const wishes = [true, false].flatMap(toExisting => [true, false].map(asPullRequest => ({ toExisting, asPullRequest })))
+  const asked = new Set(wishes.flatMap(scopesFor).filter(scope => scope !== 'openid' && scope !== 'profile'))
+  const listed = [...(hostFiles()['README.md'] ?? '').matchAll(/^ {2}- (.*)$/gm)].map(([, scope]) => scope)
+  expect(listed.sort()).toEqual([...asked].sort())
 })

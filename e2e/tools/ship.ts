@@ -74,8 +74,8 @@ async function serviceWorker(root: string, manifest: SiteManifest): Promise<stri
   return chunk.code
 }
 
-/** To make repositories and to write into these alone. */
-const OAUTH_SCOPES = ['contribute-repos'] as const
+/** What the page may ask a person for; it asks for the first alone unless it is to publish into what was made elsewhere. */
+const OAUTH_SCOPES = ['contribute-repos', 'write-repos', 'write-discussions'] as const
 
 /** The front matter of a static Space, key by key; values are YAML. */
 function frontMatter(): string {
