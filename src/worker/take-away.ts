@@ -1,6 +1,6 @@
 /** Makes the files that a person takes away of a kept run, out of the archive: nothing of the engine, and nothing of the network but a base model. */
 
-import { PlaygroundError } from '../core/errors'
+import { describeError, PlaygroundError } from '../core/errors'
 import type { ExportFile, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import { isHubModel } from '../env/models'
 import { FolderSource } from '../hub/folder-source'
@@ -83,9 +83,19 @@ async function trlFiles(kept: Kept): Promise<ExportFile[]> {
   return trlFolder({ run: kept.run, history: kept.history, adapter: await kept.adapter(), base: await baseFiles(kept.run) })
 }
 
-/** The adapter as it goes to the Hub. */
+async function metricFiles({ run, history }: Kept): Promise<{ csv: ExportFile; trackio: ExportFile[]; state: ExportFile }> {
+  const { metricsCsv, trackioFiles, trainerState } = await import('../hub/metrics-export')
+  return {
+    csv: { path: 'metrics.csv', content: metricsCsv(history) },
+    state: { path: 'trainer_state.json', content: trainerState(run, history) },
+    trackio: trackioFiles(run, history),
+  }
+}
+
+/** The adapter as it goes to the Hub: PEFT's files, the card with its curve, the training record. */
 export async function adapterFolder(kept: Kept, _repo: string | null): Promise<ExportFile[]> {
-  return kept.adapter()
+  const { csv, state } = await metricFiles(kept)
+  return [...(await kept.adapter()), state, csv]
 }
 
 export async function mergedFolder(archive: RunArchive, kept: Kept, _repo: string | null): Promise<ExportFile[]> {
@@ -93,8 +103,9 @@ export async function mergedFolder(archive: RunArchive, kept: Kept, _repo: strin
 }
 
 /** A dataset as `datasets` loads it. */
-export async function datasetFolder({ run }: Kept, _repo: string | null): Promise<ExportFile[]> {
-  throw new PlaygroundError('config', `The trajectories of "${run.name}" cannot be taken away yet.`, 'Take the adapter.')
+export async function datasetFolder({ run, steps }: Kept, repo: string | null): Promise<ExportFile[]> {
+  const { datasetFiles } = await import('../hub/dataset-card')
+  return datasetFiles(run, steps(), repo === null ? {} : { repo })
 }
 
 /**
@@ -109,11 +120,18 @@ export async function exportFiles(archive: RunArchive, kept: Kept, kind: ExportK
       return { name: `${stem}-adapter`, files: await adapterFolder(kept, null) }
     case 'merged':
       return { name: `${stem}-merged`, files: await mergedFolder(archive, kept, null) }
-    case 'trajectories.jsonl':
-    case 'trajectories.parquet':
+    case 'trajectories.jsonl': {
+      const { trajectoriesJsonl } = await import('../hub/trajectories/index')
+      return { name: stem, files: [{ path: `${stem}-trajectories.jsonl`, content: await trajectoriesJsonl(run, kept.steps()) }] }
+    }
+    case 'trajectories.parquet': {
+      const { trajectoriesParquet } = await import('../hub/trajectories/index')
+      return { name: stem, files: [{ path: `${stem}-trajectories.parquet`, content: await trajectoriesParquet(run, kept.steps()) }] }
+    }
     case 'metrics.csv':
+      return { name: stem, files: [{ path: `${stem}-metrics.csv`, content: (await metricFiles(kept)).csv.content }] }
     case 'trackio':
-      throw new PlaygroundError('config', `${kind} of "${run.name}" cannot be taken away yet.`, 'Take the adapter.')
+      return { name: `${stem}-trackio`, files: (await metricFiles(kept)).trackio }
     case 'trl':
       return { name: `${stem}-trl`, files: await trlFiles(kept) }
     case 'everything':
@@ -123,17 +141,29 @@ export async function exportFiles(archive: RunArchive, kept: Kept, kind: ExportK
 
 async function everything(archive: RunArchive, kept: Kept, history: readonly StepSummary[]): Promise<ExportFile[]> {
   const { run } = kept
-  const record: ExportFile = { path: 'run.json', content: JSON.stringify({ run, history }, null, 1) }
+  const { csv, trackio } = await metricFiles(kept)
   return [
-    record,
-    ...inFolder('adapter', await adapterFolder(kept, null)),
-    ...inFolder('trl', await trlFiles(kept)),
-    ...(isHubModel(run.config.model) ? [] : inFolder('merged', await mergedFolder(archive, kept, null))),
+    { path: 'run.json', content: JSON.stringify({ run, history }, null, 1) },
+    csv,
+    ...inFolder('trackio', trackio),
+    ...(await part('adapter', () => adapterFolder(kept, null))),
+    ...(await part('trajectories', () => datasetFolder(kept, null))),
+    ...(await part('trl', () => trlFiles(kept))),
+    ...(isHubModel(run.config.model) ? [] : await part('merged', () => mergedFolder(archive, kept, null))),
   ]
+}
+
+/** A folder of the archive; what cannot be made is said in its place instead of costing the person all the rest. */
+async function part(folder: string, make: () => Promise<ExportFile[]>): Promise<ExportFile[]> {
+  try {
+    return inFolder(folder, await make())
+  } catch (error) {
+    return [{ path: `${folder}/NOT-INCLUDED.txt`, content: `${describeError(error)}\n` }]
+  }
 }
 
 /** A file name of what a person wrote. */
 export function slug(name: string): string {
-  const plain = name.normalize('NFKD').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '')
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '')
   return plain.slice(0, 60).replace(/-+$/, '') || 'run'
 }
