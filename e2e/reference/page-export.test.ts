@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LORA_TARGETS, type LoraConfig, type Precision } from '../../src/core/config'
 import type { SequenceScores, TrainSequence } from '../../src/core/engine'
 import type { ExportFile } from '../../src/core/run-record'
-import type { WeightSource } from '../../src/core/weights'
 import { readPeftAdapter } from '../../src/hub/peft-adapter'
 import { parseModelConfig } from '../../src/model/config'
 import { createEngine } from '../../src/runtime/create'
@@ -41,6 +40,7 @@ const EXAMPLES: Example[] = [
   { name: 'qwen3-int4', model: 'qwen3', precision: 'int4', lora: lora(16, 16) },
 ]
 const MERGED = 'tiny'
+const RETURNS = 'qwen2-int4'
 const CONTROLS = ['tiny', 'qwen2']
 const STEPS = 2
 
@@ -60,6 +60,7 @@ let hub: Hub
 let server: RunningServer
 let browser: Browser
 const trained = new Map<string, Trained>()
+let returned: Trained
 let answers: Record<string, PeftAnswer>
 
 /** RunConfig.model, and also the folder under .cache/reference. */
@@ -67,26 +68,43 @@ const idOf = (model: Example['model']): string => (model === 'tiny-qwen3' ? 'mod
 const toExport = (files: TakenAway): ExportFile[] => Object.entries(files).map(([path, bytes]) => ({ path, content: new Uint8Array(bytes) }))
 
 /** Trains until the adapter is far from zero, exports, and trains once more to see what the exported weights say. */
-async function train(page: RunningPage, { name, model, precision, lora: settings }: Example): Promise<Trained> {
-  await page.configure((config) => ({ ...config, model: idOf(model), precision, lora: settings }))
+async function train(page: RunningPage, example: Example): Promise<Trained> {
+  const { name, model, precision, lora: settings } = example
+  await page.configure((before) => ({ ...before, model: idOf(model), precision, lora: settings }))
   for (let step = 1; step <= STEPS; step++) expect(await page.step()).toMatchObject({ step, version: step })
-  const files = await page.takeAway('adapter')
-  writeExport(`${PLACE}/${name}/adapter`, toExport(files))
+  const taken = await page.takeAway('adapter')
+  writeExport(`${PLACE}/${name}/adapter`, toExport(taken))
   if (name === MERGED) writeExport(`${PLACE}/${name}/merged`, toExport(await page.takeAway('merged')))
-  const { episodes } = await page.step()
-  const scored = episodes.flatMap(({ ids, mask, trainLogprobs }) => (trainLogprobs ? [{ ids, mask, trainLogprobs }] : []))
-  const sequences = scored.map(({ ids, mask }) => ({ ids, mask }))
-  const [config, weights] = [files['adapter_config.json'], files['adapter_model.safetensors']]
-  if (!config || !weights) throw new Error(`The page exported ${Object.keys(files).join(', ')}.`)
+  const scored = await scoredByNextStep(page)
+  const [config, weights] = [taken['adapter_config.json'], taken['adapter_model.safetensors']]
+  if (!config || !weights) throw new Error(`The page exported ${Object.keys(taken).join(', ')}.`)
   const text = new TextDecoder().decode(config)
-  const source = fileSource(join(REFERENCE, idOf(model)))
-  const own = await score(source, { precision, lora: settings, config: text, weights, sequences })
-  return { config: text, weights, sequences, page: scored.map(({ trainLogprobs }) => trainLogprobs), ...own }
+  const files = { config: text, weights }
+  return { ...files, ...scored, ...(await score({ ...example, ...files, ...scored })) }
 }
 
-type Given = Pick<Trained, 'config' | 'weights' | 'sequences'> & Pick<Example, 'precision' | 'lora'>
+/** Starts anew from the exported files of a run, under other settings for a fresh LoRA. */
+async function comeBack(page: RunningPage, example: Example): Promise<Trained> {
+  const { config, weights } = trained.get(example.name) as Trained
+  await page.give('what was exported', config, weights)
+  const { model, precision } = example
+  await page.configure((before) => ({ ...before, model: idOf(model), precision, lora: lora(2, 2), adapter: { kind: 'file', name: 'what was exported' } }))
+  const scored = await scoredByNextStep(page)
+  return { config, weights, ...scored, ...(await score({ ...example, config, weights, ...scored })) }
+}
 
-async function score(source: WeightSource, { precision, lora: settings, config, weights, sequences }: Given): Promise<Pick<Trained, 'ours' | 'base'>> {
+/** Episodes of the next step, and the log-probs by which the page trains on them: of the weights that it has now. */
+async function scoredByNextStep(page: RunningPage): Promise<Pick<Trained, 'sequences' | 'page'>> {
+  const { episodes } = await page.step()
+  const scored = episodes.flatMap(({ ids, mask, trainLogprobs }) => (trainLogprobs ? [{ ids, mask, trainLogprobs }] : []))
+  return { sequences: scored.map(({ ids, mask }) => ({ ids, mask })), page: scored.map(({ trainLogprobs }) => trainLogprobs) }
+}
+
+type Given = Pick<Trained, 'config' | 'weights' | 'sequences'> & Pick<Example, 'model' | 'precision' | 'lora'>
+
+/** What our engine in Node says of the exported files. */
+async function score({ model, precision, lora: settings, config, weights, sequences }: Given): Promise<Pick<Trained, 'ours' | 'base'>> {
+  const source = fileSource(join(REFERENCE, idOf(model)))
   const engine = await createEngine({ source, lora: settings, precision, backend: 'wasm', threads: 1, slots: 2, contextLength: 384, modelName: 'exported' })
   try {
     const adapter = readPeftAdapter(JSON.parse(config), weights, parseModelConfig(await source.config()))
@@ -117,6 +135,7 @@ beforeAll(async () => {
     const { name, model, precision } = example
     const made = await train(page, example)
     trained.set(name, made)
+    if (name === RETURNS) returned = await comeBack(page, example)
     const job: PeftJob = { name, base: idOf(model), precision, adapter: `${PLACE}/${name}/adapter`, sequences: made.sequences }
     jobs.push(job)
     if (name === MERGED) jobs.push({ name: 'merged', base: `${PLACE}/${name}/merged`, precision: 'float32', sequences: made.sequences })
@@ -166,6 +185,12 @@ describe.each(EXAMPLES)('$name', ({ name, model }) => {
     expect(facts.base).toBe(idOf(model))
     expect(facts.revision).toBe(model === 'tiny-qwen3' ? null : hub.sha(idOf(model)))
   })
+})
+
+it('an exported adapter that is given to the page is what the page goes on from', () => {
+  expect(returned.sequences.length).toBe(8)
+  expect(apart(returned, returned.ours, pageScores(returned))).toBeLessThan(TOLERANCE)
+  expect(apart(returned, returned.base, pageScores(returned))).toBeGreaterThan(100 * TOLERANCE)
 })
 
 it('the merged model is what the page trains', () => {

@@ -30,6 +30,8 @@ export type TakenAway = Record<string, Uint8Array>
 export interface RunningPage extends Playground {
   /** Loads what differs from the link's settings, with a fresh adapter. */
   configure(change: (config: RunConfig) => RunConfig): Promise<void>
+  /** Hands over an adapter's two files, as a person who picks them; RunConfig.adapter then names them. */
+  give(name: string, config: string, weights: Uint8Array): Promise<void>
   /** Trains one step and gives all of it back. */
   step(): Promise<StepRecord>
   takeAway(kind: ExportKind): Promise<TakenAway>
@@ -72,6 +74,13 @@ export async function openRunningPage(browser: Browser, url: string, settings: R
       }, change(config))
       await page.waitForFunction((count) => window.heard.engines > count || window.playground.getState().run.state === 'failed', before, { timeout: 120_000 })
       await until('ready')
+    },
+    async give(name, text, weights) {
+      const given = { name, text, base64: Buffer.from(weights).toString('base64') }
+      await page.evaluate((files) => {
+        const bytes = Uint8Array.from(atob(files.base64), (letter) => letter.charCodeAt(0))
+        window.playground.send({ type: 'give-adapter', name: files.name, config: files.text, weights: bytes.buffer })
+      }, given)
     },
     async step() {
       const before = await page.evaluate(() => window.heard.steps.length)
