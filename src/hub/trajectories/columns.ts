@@ -2,34 +2,18 @@
 
 import type { SchemaElement } from 'hyparquet'
 
-/** A Parquet column or a part of one: its schema elements, parents first, all nullable. */
-type Shape = (name: string) => SchemaElement[]
+type Leaf = Pick<SchemaElement, 'type' | 'converted_type'>
+/** What a column, or a part of one, holds; null is allowed everywhere. */
+export type Shape = { leaf: Leaf } | { list: Shape } | { struct: Record<string, Shape> }
 
-const leaf =
-  (type: SchemaElement['type'], converted_type?: SchemaElement['converted_type']): Shape =>
-  (name) => [{ name, type, repetition_type: 'OPTIONAL', ...(converted_type ? { converted_type } : {}) }]
-
-const string = leaf('BYTE_ARRAY', 'UTF8')
-const boolean = leaf('BOOLEAN')
-const int8 = leaf('INT32', 'INT_8')
-const int32 = leaf('INT32')
-const int64 = leaf('INT64')
-const double = leaf('DOUBLE')
-
-const list =
-  (element: Shape): Shape =>
-  (name) => [
-    { name, repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
-    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-    ...element('element'),
-  ]
-
-const struct =
-  (fields: Record<string, Shape>): Shape =>
-  (name) => [
-    { name, repetition_type: 'OPTIONAL', num_children: Object.keys(fields).length },
-    ...Object.entries(fields).flatMap(([field, shape]) => shape(field)),
-  ]
+const string: Shape = { leaf: { type: 'BYTE_ARRAY', converted_type: 'UTF8' } }
+const boolean: Shape = { leaf: { type: 'BOOLEAN' } }
+const int8: Shape = { leaf: { type: 'INT32', converted_type: 'INT_8' } }
+const int32: Shape = { leaf: { type: 'INT32' } }
+const int64: Shape = { leaf: { type: 'INT64' } }
+const double: Shape = { leaf: { type: 'DOUBLE' } }
+const list = (element: Shape): Shape => ({ list: element })
+const struct = (fields: Record<string, Shape>): Shape => ({ struct: fields })
 
 export interface Column {
   name: string
@@ -88,7 +72,7 @@ const AFTER_REWARD: readonly Column[] = [
   { name: 'train_logprobs', shape: list(double), split: true, about: 'log-prob by the training graph before the update (π_old); null where it was not trained on' },
   { name: 'entropies', shape: list(double), split: true, about: 'entropy (nats) of the distribution the token was drawn from' },
   { name: 'texts', shape: list(string), about: 'text of every token' },
-  { name: 'alternative_ids', shape: list(list(int32)), about: 'the likeliest tokens where the model sampled, best first; null elsewhere' },
+  { name: 'alternative_ids', shape: list(list(int32)), about: 'the likeliest tokens where the model sampled, best first; empty elsewhere' },
   { name: 'alternative_probs', shape: list(list(double)), split: true, about: 'their probabilities' },
   { name: 'alternative_texts', shape: list(list(string)), about: 'their texts' },
   {
@@ -115,12 +99,47 @@ export function columnsOf(environment: string): Column[] {
   return [...BEFORE_REWARD, reward, ...AFTER_REWARD]
 }
 
-/** The columns as a Parquet schema. */
+/** The columns as a Parquet schema: parents first. */
 export function parquetSchemaOf(columns: readonly Column[]): SchemaElement[] {
-  return [{ name: 'root', num_children: columns.length }, ...columns.flatMap(({ name, shape }) => shape(name))]
+  return [{ name: 'root', num_children: columns.length }, ...columns.flatMap(({ name, shape }) => elementsOf(name, shape))]
+}
+
+function elementsOf(name: string, shape: Shape): SchemaElement[] {
+  const element = { name, repetition_type: 'OPTIONAL' } as const
+  if ('leaf' in shape) return [{ ...element, ...shape.leaf }]
+  if ('list' in shape) {
+    const repeated = { name: 'list', repetition_type: 'REPEATED', num_children: 1 } as const
+    return [{ ...element, converted_type: 'LIST', num_children: 1 }, repeated, ...elementsOf('element', shape.list)]
+  }
+  const fields = Object.entries(shape.struct)
+  return [{ ...element, num_children: fields.length }, ...fields.flatMap(([field, of]) => elementsOf(field, of))]
 }
 
 /** Whether Parquet keeps the column as 64-bit integers, which the writer wants as BigInt. */
-export function isInt64({ name, shape }: Column): boolean {
-  return shape(name)[0]?.type === 'INT64'
+export function isInt64({ shape }: Column): boolean {
+  return 'leaf' in shape && shape.leaf.type === 'INT64'
+}
+
+/** A row as one line of JSON. */
+export function jsonLine(columns: readonly Column[], row: Readonly<Record<string, unknown>>): string {
+  return jsonText(row, struct(Object.fromEntries(columns.map(({ name, shape }) => [name, shape]))))
+}
+
+function jsonText(value: unknown, shape: Shape): string {
+  if (value === null || value === undefined) return 'null'
+  if ('list' in shape) return `[${(value as unknown[]).map((each) => jsonText(each, shape.list)).join(',')}]`
+  if ('struct' in shape) {
+    const fields = value as Record<string, unknown>
+    return `{${Object.entries(shape.struct).map(([name, of]) => `${JSON.stringify(name)}:${jsonText(fields[name], of)}`).join(',')}}`
+  }
+  if (typeof value === 'number' && shape.leaf.type === 'DOUBLE') return doubleText(value)
+  // Half a surrogate pair is no text: JSON would escape it, and Python's readers refuse the file.
+  return JSON.stringify(typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\uFFFD') : value)
+}
+
+/** Readers take the type of a column from its first numbers: 1 would make it one of integers. */
+function doubleText(value: number): string {
+  if (!Number.isFinite(value)) return 'null'
+  const text = Object.is(value, -0) ? '-0' : String(value)
+  return /^-?\d+$/.test(text) ? `${text}.0` : text
 }

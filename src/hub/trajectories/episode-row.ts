@@ -157,7 +157,8 @@ export function episodeOf(row: Record<string, unknown>): { runId: string; episod
 function alternativesAt({ alternative_ids, alternative_probs, alternative_texts }: Parsed, i: number): KeptEpisode['alternatives'][number] {
   const [probs, texts] = [alternative_probs?.[i], alternative_texts?.[i]]
   const option = (id: number, k: number) => ({ id, prob: probs?.[k] ?? 0, ...(typeof texts?.[k] === 'string' ? { text: texts[k] } : {}) })
-  return alternative_ids?.[i]?.map(option) ?? null
+  const options = alternative_ids?.[i]?.map(option) ?? []
+  return options.length === 0 ? null : options
 }
 
 const ALTERNATIVES = ['alternative_ids', 'alternative_probs', 'alternative_texts'] as const

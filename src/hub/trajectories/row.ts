@@ -43,9 +43,10 @@ export function rowOf(episode: KeptEpisode, run: RunRecord, isFirst: boolean): R
     train_logprobs: episode.trainLogprobs,
     entropies: episode.entropies,
     texts: episode.texts,
-    alternative_ids: ids.map((_, i) => alternatives[i]?.map(({ id }) => id) ?? null),
-    alternative_probs: ids.map((_, i) => alternatives[i]?.map(({ prob }) => prob) ?? null),
-    alternative_texts: ids.map((_, i) => alternatives[i]?.map(({ text }) => text ?? null) ?? null),
+    // Empty lists instead of null: pyarrow's reader of JSON trips over null in a list of lists.
+    alternative_ids: ids.map((_, i) => alternatives[i]?.map(({ id }) => id) ?? []),
+    alternative_probs: ids.map((_, i) => alternatives[i]?.map(({ prob }) => prob) ?? []),
+    alternative_texts: ids.map((_, i) => alternatives[i]?.map(({ text }) => text ?? null) ?? []),
     turns: episode.turns.map(turnOf),
     scene: json(episode.scene),
     run: isFirst ? withoutTokens(JSON.stringify(travelling(run))) : null,

@@ -41,10 +41,11 @@ describe.each(formats)('%s', (format) => {
 
   it('replaces half a surrogate pair, which is no text', async () => {
     const [[episode]] = sampleSteps() as [[KeptEpisode]]
-    const odd = { ...episode, completion: 'a\uD83Db \\ud83d 😀', texts: episode.texts.map(() => '\uDE00') }
+    const odd = { ...episode, advantage: -0, completion: 'a\uD83Db \\ud83d 😀', texts: episode.texts.map(() => '\uDE00') }
     const { episodes } = await readTrajectories(await written(format, [[odd]]), 'x')
     expect(episodes[0]?.[0]?.completion).toBe('a\uFFFDb \\ud83d 😀')
     expect(episodes[0]?.[0]?.texts[0]).toBe('\uFFFD')
+    expect(episodes[0]?.[0]?.advantage).toBe(-0)
   })
 
   it('sorts steps and episodes', async () => {
@@ -67,6 +68,13 @@ describe('Parquet', () => {
     const names = columnsOf('echo_env').map(({ name }) => name)
     expect(names.slice(0, 5)).toEqual(['step', 'prompt', 'completion', 'echo_env', 'advantage'])
     expect(Object.keys(JSON.parse((await (await written('jsonl')).text()).split('\n')[0] ?? ''))).toEqual(names)
+  })
+
+  it('writes real numbers as such in JSONL, since readers guess a column’s type from the first ones', async () => {
+    const text = await (await written('jsonl')).text()
+    expect(text).toMatch(/"reward":1\.0,/)
+    expect(text).toMatch(/"sampler_logprobs":\[0\.0,0\.0,/)
+    expect(text).toMatch(/"ids":\[151644,7,/)
   })
 
   it('is written in row groups of 100', async () => {

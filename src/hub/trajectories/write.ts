@@ -3,7 +3,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { PlaygroundError } from '../../core/errors'
 import type { KeptEpisode, RunRecord } from '../../core/run-record'
-import { columnsOf, isInt64, parquetSchemaOf, type Column } from './columns'
+import { columnsOf, isInt64, jsonLine, parquetSchemaOf, type Column } from './columns'
 import { rowOf, type Row } from './row'
 
 /** The Hub's viewer reads whole row groups; a row has up to tens of kilobytes. */
@@ -26,16 +26,10 @@ async function* rowsOf(run: RunRecord, steps: AsyncIterable<KeptEpisode[]>): Asy
  * @throws PlaygroundError('config') where there are no episodes
  */
 export async function trajectoriesJsonl(run: RunRecord, steps: AsyncIterable<KeptEpisode[]>): Promise<Blob> {
+  const columns = columnsOf(run.environment.name)
   const parts: Blob[] = []
-  for await (const rows of rowsOf(run, steps)) parts.push(new Blob(rows.map((row) => `${jsonLine(row)}\n`)))
+  for await (const rows of rowsOf(run, steps)) parts.push(new Blob(rows.map((row) => `${jsonLine(columns, row)}\n`)))
   return new Blob(parts, { type: 'application/jsonl' })
-}
-
-/** Half a surrogate pair is no text: JSON would escape it, and Python's readers refuse the file. */
-function jsonLine(row: Row): string {
-  const line = JSON.stringify(row)
-  if (!/\\u[dD][89a-fA-F]/.test(line)) return line
-  return JSON.stringify(row, (_, value: unknown) => (typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\uFFFD') : value))
 }
 
 /**
