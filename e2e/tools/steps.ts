@@ -10,6 +10,8 @@ import { ensureVenv, type VenvName } from './venv'
 export interface Step {
   name: string
   run(): Promise<Tally>
+  /** It waits for the network more than it computes: begun at once, beside the steps before it. */
+  early?: true
 }
 
 const minute = 60_000
@@ -43,6 +45,7 @@ export function vitestStep(project: string, env: NodeJS.ProcessEnv = {}, timeout
 export function pythonStep(name: string, venv: VenvName, script?: string): Step {
   return {
     name,
+    ...(script === undefined ? { early: true } : {}),
     run: async () => {
       const python = await ensureVenv(venv)
       if (script === undefined) return tallySetup(name, 0)
@@ -64,13 +67,17 @@ export async function runSteps(steps: readonly Step[], wanted: readonly string[]
     return 2
   }
   const tallies: Tally[] = []
-  for (const step of steps.filter(step => wanted.length === 0 || wanted.includes(step.name))) {
-    process.stdout.write(`\n=== ${step.name} ===\n`)
-    const started = Date.now()
-    const tally = await step.run().catch((error: unknown): Tally => {
+  const chosen = steps.filter(step => wanted.length === 0 || wanted.includes(step.name))
+  const tallyOf = (step: Step): Promise<Tally> =>
+    step.run().catch((error: unknown): Tally => {
       const message = error instanceof Error ? error.message : String(error)
       return { passed: 0, failed: 1, skipped: [], troubles: [`${step.name}: ${message}`] }
     })
+  const early = new Map(chosen.filter(step => step.early).map(step => [step, tallyOf(step)]))
+  for (const step of chosen) {
+    process.stdout.write(`\n=== ${step.name} ===\n`)
+    const started = Date.now()
+    const tally = await (early.get(step) ?? tallyOf(step))
     tallies.push(tally)
     const seconds = ((Date.now() - started) / 1000).toFixed(1)
     process.stdout.write(`=== ${step.name}: ${tally.passed} passed, ${tally.failed} failed, ${tally.skipped.length} skipped in ${seconds} s\n`)
