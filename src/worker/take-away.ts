@@ -9,8 +9,8 @@ import type { RunArchive } from './archive'
 import { folderAddress } from './model'
 import type { ExportKind } from './protocol'
 
-/** The model's files beside its weights that a merged copy needs, unchanged; those that end in ? may be missing. */
-const MODEL_FILES = ['config.json', 'generation_config.json?', 'tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja?', 'special_tokens_map.json?']
+/** The files of a model of this site beside its weights: a merged copy needs them unchanged. */
+const MODEL_FILES = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json']
 
 /** A kept run, read for taking away. */
 export interface Kept {
@@ -50,11 +50,10 @@ async function siteModel({ config: { model } }: RunRecord): Promise<{ source: Fo
   }
   const base = folderAddress(model)
   const files: ExportFile[] = []
-  for (const name of MODEL_FILES) {
-    const path = name.replace('?', '')
+  for (const path of MODEL_FILES) {
     const response = await fetch(`${base}${path}`).catch(() => null)
-    if (response?.ok) files.push({ path, content: await response.blob() })
-    else if (!name.endsWith('?')) throw new PlaygroundError('model', `${path} of ${model} could not be read from this site.`, 'Check the connection and try again.')
+    if (!response?.ok) throw new PlaygroundError('model', `${path} of ${model} could not be read from this site.`, 'Check the connection and try again.')
+    files.push({ path, content: await response.blob() })
   }
   return { source: new FolderSource(base), files }
 }
