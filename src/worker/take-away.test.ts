@@ -82,8 +82,11 @@ async function opened(kind: ExportKind): Promise<Map<string, Uint8Array>> {
 }
 
 describe('an export', () => {
-  it('of the adapter is what PEFT reads, bit for bit', async () => {
+  it('of the adapter is what PEFT reads, bit for bit, with its card, its record and its base', async () => {
     const files = await opened('adapter')
+    const paths = [...files.keys()].map((path) => path.replace('lane-ete-co-adapter/', ''))
+    expect(paths).toEqual(expect.arrayContaining(['README.md', 'adapter_config.json', 'metrics.csv', 'trainer_state.json', 'base/config.json', 'base/model.safetensors']))
+    expect(new TextDecoder().decode(files.get('lane-ete-co-adapter/README.md'))).toContain('folder + "/base"')
     const at = (path: string) => files.get(`lane-ete-co-adapter/${path}`) as Uint8Array
     const read = readPeftAdapter(JSON.parse(new TextDecoder().decode(at('adapter_config.json'))), at('adapter_model.safetensors'))
     expect(read.lora).toEqual({ ...lora, target_modules: ['q_proj', 'down_proj'] })

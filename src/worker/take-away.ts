@@ -4,8 +4,10 @@ import { describeError, PlaygroundError } from '../core/errors'
 import type { ExportFile, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import { isHubModel } from '../env/models'
 import { FolderSource } from '../hub/folder-source'
+import type { ModelCardInput } from '../hub/model-card'
 import { parseModelConfig } from '../model/config'
 import type { RunArchive } from './archive'
+import { curvePicture } from './curve-picture'
 import { folderAddress } from './model'
 import type { ExportKind } from './protocol'
 
@@ -91,14 +93,31 @@ async function metricFiles({ run, history }: Kept): Promise<{ csv: ExportFile; t
   }
 }
 
-/** The adapter as it goes to the Hub: PEFT's files, the card with its curve, the training record. */
-export async function adapterFolder(kept: Kept, _repo: string | null): Promise<ExportFile[]> {
-  const { csv, state } = await metricFiles(kept)
-  return [...(await kept.adapter()), state, csv]
+const CURVE = 'reward.png'
+const BASE = 'base'
+
+/** README.md and the picture in it, for a repository or (null) a folder. */
+async function cardFiles({ run, history }: Kept, facts: Pick<ModelCardInput, 'kind' | 'repo' | 'baseFolder' | 'license' | 'log'>): Promise<ExportFile[]> {
+  const { modelCard } = await import('../hub/model-card')
+  const picture = await curvePicture(history)
+  const card = modelCard({ run, history, curve: picture ? CURVE : null, ...facts })
+  return [{ path: 'README.md', content: card }, ...(picture ? [{ path: CURVE, content: picture }] : [])]
 }
 
-export async function mergedFolder(archive: RunArchive, kept: Kept, _repo: string | null): Promise<ExportFile[]> {
-  return mergedFiles(archive, kept.run)
+/** The adapter as it goes to the Hub: PEFT's files, the card with its curve, the training record, and a base that is not on the Hub. */
+export async function adapterFolder(kept: Kept, repo: string | null): Promise<ExportFile[]> {
+  const { csv, state } = await metricFiles(kept)
+  const adapter = await kept.adapter()
+  // The adapter must not be lost because its base cannot be read just now; the card says where that is.
+  const base = await baseFiles(kept.run).catch(() => [])
+  const card = await cardFiles(kept, { kind: 'adapter', repo, baseFolder: base.length > 0 ? BASE : null, log: csv.path })
+  return [...card, ...adapter, state, csv, ...inFolder(BASE, base)]
+}
+
+export async function mergedFolder(archive: RunArchive, kept: Kept, repo: string | null): Promise<ExportFile[]> {
+  const model = await mergedFiles(archive, kept.run)
+  // What is merged here is the model of this site, whose licence is known.
+  return [...(await cardFiles(kept, { kind: 'merged', repo, license: 'apache-2.0' })), ...model]
 }
 
 /** A dataset as `datasets` loads it. */
