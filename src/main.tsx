@@ -5,18 +5,25 @@ import { App } from './panels/app/App'
 import { keepSite } from './site'
 import { followAddressBar } from './store/address-bar'
 import { createStores } from './store/create'
+import { hubDoor } from './store/sign-in-door'
 import { followLeaving } from './store/leaving'
 import { browserClock } from './store/run-store'
 import { createHandle } from './store/scripting'
 import './ui/styles'
 import { createEngineClient } from './worker/client'
 
+const arrived = location.href
+const door = hubDoor()
+// The door took the Hub's answer out of the address.
+const isBack = location.href !== arrived
 const client = createEngineClient()
 const stores = createStores(client, location.hash, browserClock)
 window.playground = createHandle(stores)
 followAddressBar(stores)
 followLeaving(stores)
-keepSite(stores)
+// Whoever left to sign in was about to publish.
+void stores.account.open(door).then((cameBack) => cameBack && stores.takeAway.show(''))
+keepSite(stores, isBack)
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no element "root"')

@@ -142,7 +142,10 @@ export function createController(
     step: () => go({ type: 'step' }),
     pause() {
       afterReady = null
-      send({ type: 'pause' })
+      run.flush()
+      const now = run.getState().run
+      // While an environment is waited for there is no step to pause, but a wait to stop.
+      send({ type: now.state === 'loading' && now.what === 'environment' ? 'pause-load' : 'pause' })
     },
     reset() {
       afterReady = null
@@ -150,7 +153,7 @@ export function createController(
       run.flush()
       const now = run.getState().run
       if (needsLoad(state)) return
-      if (state.applied === null || hasChanges(state) || isBroken(now)) configure()
+      if (state.applied === null || hasChanges(state) || isBroken(now) || now.state === 'load-paused') configure()
       else send({ type: 'reset' })
     },
     revert() {

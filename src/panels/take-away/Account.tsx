@@ -1,15 +1,18 @@
 /** Who publishes: signed in by the Hub, or a pasted token. */
 
+import { useId, useState } from 'react'
+import type { PublishWish } from '../../store/account-store'
 import { useAccount, useModels, useStores } from '../../store/hooks'
 import { S } from '../../ui/strings'
 import { MAKE_TOKEN, TokenForm } from '../model/TokenField'
 
-export function Account() {
+/** `wish`: what is to be published how, for signing in with no more rights than that needs. */
+export function Account({ wish }: { wish: PublishWish }) {
   const hasToken = useModels((view) => view.hasToken)
   const problem = useAccount((view) => view.problem)
   return (
     <div className="account" data-testid="account">
-      {hasToken ? <Known /> : <Unknown />}
+      {hasToken ? <Known wish={wish} /> : <Unknown wish={wish} />}
       {problem !== null && (
         <p className="why" role="alert" data-testid="sign-in-problem">
           {problem}
@@ -19,41 +22,52 @@ export function Account() {
   )
 }
 
-function Known() {
+function Known({ wish }: { wish: PublishWish }) {
   const { account } = useStores()
-  const user = useAccount((view) => view.user)
+  const who = useAccount((view) => view.who)
   const words = S.takeAway.account
+  const lacking = account.lacking(wish)
   return (
-    <p className="publish-line">
-      <span data-testid="signed-in">{user === null ? words.token : words.as(user)}</span>
-      <button type="button" className="link" data-testid="sign-out" onClick={account.signOut}>
-        {user === null ? words.forget : words.signOut}
-      </button>
-    </p>
+    <>
+      <p className="publish-line">
+        <span data-testid="signed-in">{who === null ? words.token : words.as(who.user)}</span>
+        <button type="button" className="link" data-testid="sign-out" onClick={account.signOut}>
+          {who === null ? words.forget : words.signOut}
+        </button>
+      </p>
+      {lacking.length > 0 && (
+        <p className="publish-line" data-testid="lacking">
+          <span>{words.lacking(lacking.join(', '))}</span>
+          <SignIn wish={wish} label={words.again} />
+        </p>
+      )}
+    </>
   )
 }
 
-function Unknown() {
-  const { account, controller } = useStores()
-  const { canSignIn, leaving } = useAccount((view) => view)
+function Unknown({ wish }: { wish: PublishWish }) {
+  const clientId = useAccount((view) => view.clientId)
+  const outOfFrame = useAccount((view) => view.outOfFrame)
   const words = S.takeAway.account
-  const signIn = () => {
-    // The page is left: what was trained is kept first.
-    controller.send({ type: 'save' })
-    void account.signIn()
-  }
+  // The site came with a client id, or a person may give one.
+  const direct = clientId !== null && clientId !== '' && outOfFrame === null
   return (
     <>
-      {canSignIn && (
+      {direct && (
         <p className="publish-line">
-          <button type="button" className="button" data-testid="sign-in" disabled={leaving} onClick={signIn}>
-            {leaving ? words.going : words.signIn}
-          </button>
+          <SignIn wish={wish} label={words.signIn} />
           <span className="note">{words.signInHint}</span>
         </p>
       )}
-      <details open={!canSignIn}>
-        <summary className="note">{canSignIn ? words.or : words.paste}</summary>
+      {outOfFrame !== null && (
+        <p>
+          <a href={outOfFrame} target="_blank" rel="noreferrer" data-testid="out-of-frame">
+            {words.outOfFrame}
+          </a>
+        </p>
+      )}
+      <details open={!direct}>
+        <summary className="note">{direct ? words.or : words.paste}</summary>
         <TokenForm label={words.tokenLabel} />
         <p className="note">
           {words.tokenWhy}{' '}
@@ -62,6 +76,40 @@ function Unknown() {
           </a>
         </p>
       </details>
+      {clientId === '' && outOfFrame === null && <OwnApplication wish={wish} />}
     </>
+  )
+}
+
+/** A site that was built without one: whoever has an OAuth application of their own gives its client id. */
+function OwnApplication({ wish }: { wish: PublishWish }) {
+  const id = useId()
+  const [clientId, setClientId] = useState('')
+  const words = S.takeAway.account
+  return (
+    <details data-testid="own-application">
+      <summary className="note">{words.own}</summary>
+      <div className="line-form">
+        <label htmlFor={id}>{words.clientId}</label>
+        <input id={id} type="text" data-testid="client-id" value={clientId} autoComplete="off" spellCheck={false} onChange={(e) => setClientId(e.target.value)} />
+        <SignIn wish={wish} label={words.signInShort} clientId={clientId.trim()} />
+      </div>
+      <p className="note">{words.ownWhy(location.origin + location.pathname)}</p>
+    </details>
+  )
+}
+
+function SignIn({ wish, label, clientId }: { wish: PublishWish; label: string; clientId?: string }) {
+  const { account, controller } = useStores()
+  const leaving = useAccount((view) => view.leaving)
+  const signIn = () => {
+    // The page is left: what was trained is kept first.
+    controller.send({ type: 'save' })
+    void account.signIn(wish, clientId)
+  }
+  return (
+    <button type="button" className="button" data-testid="sign-in" disabled={leaving || clientId === ''} onClick={signIn}>
+      {leaving ? S.takeAway.account.going : label}
+    </button>
   )
 }

@@ -1,5 +1,6 @@
 /** Publishing on the Hub: who, what, where, and then how it goes. */
 
+import { useState } from 'react'
 import type { RunRecord } from '../../core/run-record'
 import { useTakeAway } from '../../store/hooks'
 import { S } from '../../ui/strings'
@@ -7,16 +8,21 @@ import { Account } from './Account'
 import { PublishForm } from './PublishForm'
 import { PublishState } from './PublishState'
 
+/** Into what kind of repository. */
+export type Into = 'new' | 'existing' | 'pull-request'
+
 export function Publish({ run }: { run: RunRecord }) {
   const publish = useTakeAway((view) => view.publish)
+  const [into, setInto] = useState<Into>('new')
   const words = S.takeAway.publish
-  // One upload at a time; of whichever run, it is shown until it is over.
+  const wish = { toExisting: into === 'existing', asPullRequest: into === 'pull-request' }
   return (
     <section className="take-section" data-testid="publish-section">
       <h3>{words.title}</h3>
       <p className="note">{words.lead}</p>
-      <Account />
-      {publish ? <PublishState publish={publish} /> : <PublishForm run={run} />}
+      <Account wish={wish} />
+      {/* One upload at a time; of whichever run, it is shown until it is over. */}
+      {publish ? <PublishState publish={publish} /> : <PublishForm run={run} into={into} wish={wish} onInto={setInto} />}
     </section>
   )
 }

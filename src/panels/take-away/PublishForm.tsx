@@ -3,12 +3,15 @@
 import { useId, useState } from 'react'
 import type { RunRecord } from '../../core/run-record'
 import { isRepoId } from '../../hub/model-reference'
+import type { PublishWish } from '../../store/account-store'
 import { useAccount, useModels, useStores } from '../../store/hooks'
 import { S } from '../../ui/strings'
 import type { PublishTarget } from '../../worker/protocol'
 import { whyNot } from './possible'
+import type { Into } from './Publish'
 
 const WHATS: readonly PublishTarget['what'][] = ['adapter', 'merged', 'trajectories']
+const INTOS: readonly Into[] = ['new', 'existing', 'pull-request']
 
 /** A repository's name, made of the run's. */
 function proposed(run: RunRecord, what: PublishTarget['what'], owner: string | null): string {
@@ -21,23 +24,32 @@ function proposed(run: RunRecord, what: PublishTarget['what'], owner: string | n
   return `${owner ?? ''}/grpo-${slug || 'run'}${what === 'adapter' ? '' : `-${what}`}`
 }
 
-export function PublishForm({ run }: { run: RunRecord }) {
-  const { takeAway } = useStores()
+interface PublishFormProps {
+  run: RunRecord
+  into: Into
+  wish: PublishWish
+  onInto: (into: Into) => void
+}
+
+export function PublishForm({ run, into, wish, onInto }: PublishFormProps) {
+  const { takeAway, account } = useStores()
   const hasToken = useModels((view) => view.hasToken)
-  const owner = useAccount((view) => view.user)
+  const owner = useAccount((view) => view.who?.user ?? null)
   const [what, setWhat] = useState<PublishTarget['what']>('adapter')
   const [typed, setTyped] = useState<string | null>(null)
   const [isPrivate, setPrivate] = useState(true)
-  const [asPullRequest, setPullRequest] = useState(false)
   const [agreed, setAgreed] = useState(false)
   const words = S.takeAway.publish
-  const repo = (typed ?? proposed(run, what, owner)).trim()
+  const text = typed ?? proposed(run, what, owner)
+  const repo = text.trim()
   const named = isRepoId(repo)
   const missing = what === 'trajectories' ? null : whyNot(run, what)
-  const open = what === 'trajectories' && !isPrivate
-  const ready = hasToken && named && missing === null && (!open || agreed)
+  const { asPullRequest } = wish
+  // Whoever owns the repository decides who sees a pull request.
+  const open = what === 'trajectories' && (!isPrivate || asPullRequest)
+  const ready = hasToken && named && missing === null && (!open || agreed) && account.lacking(wish).length === 0
   const send = () => {
-    if (ready) takeAway.publish(run.id, { what, repo, private: isPrivate, asPullRequest })
+    if (ready && account.isValid()) takeAway.publish(run.id, { what, repo, private: isPrivate, asPullRequest })
   }
   return (
     <form
@@ -47,11 +59,12 @@ export function PublishForm({ run }: { run: RunRecord }) {
         send()
       }}
     >
-      <What what={what} onChange={setWhat} />
+      <Segments name="publish-what" legend={words.what} all={WHATS} names={words.whats} chosen={what} onChoose={setWhat} />
       <p className="note">{missing ?? words.explains[what]}</p>
-      <Repository text={typed ?? proposed(run, what, owner)} wrong={typed !== null && !named} onChange={setTyped} />
-      <Check label={words.private} hint={words.privateHint} testId="publish-private" checked={isPrivate} onChange={setPrivate} />
-      <Check label={words.asPullRequest} hint={words.asPullRequestHint} testId="publish-pull-request" checked={asPullRequest} onChange={setPullRequest} />
+      <Segments name="publish-into" legend={words.into} all={INTOS} names={words.intos} chosen={into} onChoose={onInto} />
+      <Repository text={text} wrong={typed !== null && !named} onChange={setTyped} />
+      {!asPullRequest && <Check label={words.private} hint={words.privateHint} testId="publish-private" checked={isPrivate} onChange={setPrivate} />}
+      {asPullRequest && <p className="note">{words.pullRequestHint}</p>}
       {what === 'trajectories' && (
         <div className="publish-warning" data-testid="publish-warning">
           <p className="notice warning">{words.warning}</p>
@@ -62,21 +75,29 @@ export function PublishForm({ run }: { run: RunRecord }) {
         <button type="submit" className="button primary" data-testid="publish" disabled={!ready}>
           {words.publish(named ? repo : '')}
         </button>
-        {!hasToken && <span className="note">{words.needsAccount}</span>}
+        {!hasToken ? <span className="note">{words.needsAccount}</span> : typed === null && !named && <span className="note">{words.needsOwner}</span>}
       </div>
     </form>
   )
 }
 
-function What({ what, onChange }: { what: PublishTarget['what']; onChange: (what: PublishTarget['what']) => void }) {
-  const words = S.takeAway.publish
+interface SegmentsProps<T extends string> {
+  name: string
+  legend: string
+  all: readonly T[]
+  names: Readonly<Record<T, string>>
+  chosen: T
+  onChoose: (choice: T) => void
+}
+
+function Segments<T extends string>({ name, legend, all, names, chosen, onChoose }: SegmentsProps<T>) {
   return (
     <fieldset className="segmented">
-      <legend className="sr-only">{words.what}</legend>
-      {WHATS.map((w) => (
-        <label key={w} className={w === what ? 'chosen' : ''}>
-          <input type="radio" className="sr-only" name="publish-what" data-testid={`publish-${w}`} checked={w === what} onChange={() => onChange(w)} />
-          {words.whats[w]}
+      <legend>{legend}</legend>
+      {all.map((choice) => (
+        <label key={choice} className={choice === chosen ? 'chosen' : ''}>
+          <input type="radio" className="sr-only" name={name} data-testid={`publish-${choice}`} checked={choice === chosen} onChange={() => onChoose(choice)} />
+          {names[choice]}
         </label>
       ))}
     </fieldset>

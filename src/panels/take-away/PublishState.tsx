@@ -51,14 +51,14 @@ function sentence(progress: PublishProgress | null): string {
 }
 
 function Ended({ publish, result }: { publish: PublishView; result: PublishResult }) {
-  const { takeAway } = useStores()
+  const { takeAway, account } = useStores()
   const words = S.takeAway.publish
   return (
     <>
       {result.ok ? <Published publish={publish} result={result} /> : <Refused id={publish.id} result={result} />}
       <div className="publish-line">
         {!result.ok && result.canRetry && (
-          <button type="button" className="button" data-testid="publish-retry" ref={takeLostFocus} onClick={takeAway.retryPublish}>
+          <button type="button" className="button" data-testid="publish-retry" ref={takeLostFocus} onClick={() => account.isValid() && takeAway.retryPublish()}>
             {words.retry}
           </button>
         )}
