@@ -1,6 +1,6 @@
 /** A real run's trajectories and curves, exported: pyarrow, datasets, huggingface_hub, transformers and trackio read what the page wrote. */
 
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RunConfig } from '../../src/core/config'
@@ -149,14 +149,19 @@ it('`datasets` loads the folder as written', () => {
 
 it('Python reads the JSONL to the last bit, and `datasets` to the 15 decimals that its reader of JSON keeps', () => {
   expect(answer.lines).toEqual(rows())
-  expect(rounded(answer.jsonl?.rows)).toEqual(rounded(rows()))
+  expect(apart(answer.jsonl?.rows, rows())).toBeLessThan(1e-14)
   // JSON has integers of one size only, and a field that no row fills has no type there.
   const known = (features: Record<string, string> = {}) => Object.entries(features).map(([name, type]) => [name, type.replace(/'int(8|32)'/g, "'int64'").replace(/, 'parse_error.*/, '')])
   expect(known(answer.jsonl?.features)).toEqual(known(answer.dataset?.features))
 })
 
-function rounded(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value), (_, each: unknown) => (typeof each === 'number' ? Math.round(each * 1e13) / 1e13 : each))
+/** Largest difference of two numbers in the same place; Infinity where anything else differs. undefined fields count as absent. */
+function apart(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return Math.abs(a - b)
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b ? 0 : Infinity
+  const [left, right] = [a, b].map((value) => Object.entries(value).filter(([, each]) => each !== undefined))
+  const names = new Set([...(left ?? []), ...(right ?? [])].map(([name]) => name))
+  return Math.max(0, ...[...names].map((name) => apart((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name])))
 }
 
 it('huggingface_hub reads the card’s metadata, and `datasets` its configs', () => {
@@ -171,6 +176,31 @@ it.each(['jsonl', 'parquet'])('the page reads its %s back', async (format) => {
   const { episodes, run: read } = await readTrajectories(await blobs[format as 'jsonl'](), 'x')
   expect(episodes).toEqual(steps)
   expect(read).toMatchObject({ name: NAME, config: run.config, environment: run.environment })
+})
+
+const made = (file: string) => readTrajectories(new Blob([readFileSync(join(FOLDER, 'made', file))]), file)
+
+it('the page reads what `datasets` made of its dataset', async () => {
+  expect((await made('rewritten.parquet')).episodes).toEqual(steps)
+  const { episodes } = await made('rewritten.jsonl')
+  // Its JSON has ten decimals.
+  expect(apart(episodes, steps)).toBeLessThan(1e-9)
+})
+
+it.each([
+  ['texts', [['A?', 'one'], ['A?', 'two'], ['B?', 'three']]],
+  ['messages', [['A?', '{"name":"move","arguments":{"to":"left"}}', 'moved', 'one'], ['A?', 'two\n{"name":"say","arguments":{"word":"a"}}'], ['B?', 'three']]],
+])('the page reads TRL’s completions, %s', async (kind, texts) => {
+  const { episodes, tokens, run: read } = await made(`completions_${kind}.parquet`)
+  expect(tokens).toBe(false)
+  expect(read.environment.name).toBe('format + length')
+  expect(episodes).toHaveLength(1)
+  expect(episodes[0]?.map(({ step, group, reward, advantage }) => ({ step, group, reward, advantage }))).toEqual([
+    { step: 5, group: 0, reward: 1.5, advantage: 0.7 },
+    { step: 5, group: 0, reward: 0, advantage: -0.7 },
+    { step: 5, group: 1, reward: null, advantage: 0 },
+  ])
+  expect(episodes[0]?.map((episode) => episode.texts)).toEqual(texts)
 })
 
 it('trackio has the run under the names of TRL’s', () => {

@@ -2,6 +2,7 @@
 
 Of these, what is in FOLDER is read: dataset/ (README.md, data/*.parquet), trajectories.parquet, trajectories.jsonl, metrics.csv,
 trainer_state.json, trackio/. Answers one JSON object; what a library warns its users of is an error.
+With a dataset, FOLDER/made/ gets it as `datasets` writes it, and TRL's table of completions.
 """
 
 import csv
@@ -83,11 +84,33 @@ def step_metrics(np, rows: list, scale: str) -> dict:
     }
 
 
-def loaded(*args, **kwargs) -> dict:
+def loaded(*args, made: pathlib.Path | None = None, **kwargs) -> dict:
     from datasets import load_dataset
 
     dataset = load_dataset(*args, split="train", **kwargs)
+    if made:
+        dataset.to_parquet(made / "rewritten.parquet")
+        dataset.to_json(made / "rewritten.jsonl")
     return dict(features={name: str(feature) for name, feature in dataset.features.items()}, rows=plain(dataset.to_list()))
+
+
+def make_completions(folder: pathlib.Path) -> None:
+    """TRL's table as TRL writes it, of texts and of conversations, for the page to read."""
+    import pandas
+
+    call = {"type": "function", "function": {"name": "move", "arguments": {"to": "left"}}}
+    other = {"type": "function", "function": {"name": "say", "arguments": {"word": "a"}}}
+    asked = [[{"role": "user", "content": text}] for text in ("A?", "A?", "B?")]
+    said = [
+        [{"role": "assistant", "content": "", "tool_calls": [call]}, {"role": "tool", "name": "move", "content": "moved"}, {"role": "assistant", "content": "one"}],
+        [{"role": "assistant", "content": "two", "tool_calls": [other]}],
+        [{"role": "assistant", "content": "three"}],
+    ]
+    rewards = {"format": [1.0, 0.0, math.nan], "length": [0.5, math.nan, math.nan]}
+    texts = dict(prompt=["A?", "A?", "B?"], completion=["one", "two", "three"])
+    for name, columns in dict(texts=texts, messages=dict(prompt=asked, completion=said)).items():
+        table = {"step": [5, 5, 5], **columns, **rewards, "advantage": [0.7, -0.7, 0.0]}
+        pandas.DataFrame(table).to_parquet(folder / f"completions_{name}.parquet")
 
 
 def card(path: pathlib.Path) -> dict:
@@ -143,7 +166,10 @@ def check(folder: pathlib.Path) -> dict:
     found: dict = {}
     dataset = folder / "dataset"
     if dataset.is_dir():
-        found["dataset"] = loaded(str(dataset))
+        made = folder / "made"
+        made.mkdir(exist_ok=True)
+        make_completions(made)
+        found["dataset"] = loaded(str(dataset), made=made)
         found["card"] = card(dataset / "README.md")
         found["parquet"] = arrow(next((dataset / "data").glob("*.parquet")))
         found["decoded"] = decoded(found["parquet"]["rows"])
