@@ -78,7 +78,7 @@ export interface LoadProgress {
 export type RunState =
   | ({ state: 'loading' } & LoadProgress)
   /** A person paused the download; what has come is kept, and configuring again goes on from there. */
-  | { state: 'load-paused'; done: number; total: number | null }
+  | { state: 'load-paused'; done: number; total: number | null; /** Where nothing was downloaded yet: what was waited for. */ what?: 'environment' }
   | { state: 'ready' }
   | { state: 'running'; until: 'limit' | 'one-step' }
   /** Asked to pause; the current step is being finished. */

@@ -14,6 +14,8 @@ function confidence(chance: number): string {
 export const ENVIRONMENT_STRINGS = {
   title: 'Play by hand',
   lead: 'Play an episode of the environment yourself: what the model reads, what it may call, what comes back.',
+  stopWaiting: 'Stop waiting for the environment',
+  waitStopped: 'The waiting for the environment was stopped.',
   open: 'Open',
   close: 'Close',
   notConnected: 'There is nothing to play yet: the environment is not connected, or the model is not loaded.',

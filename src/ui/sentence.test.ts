@@ -38,6 +38,7 @@ describe('the sentence of state', () => {
     expect(said({ fromDisk: true, secondsLeft: 600 })).toBe('Reading model.safetensors · 412 MB of 1.19 GB · 9.8 MB/s · 10 min left')
     expect(said({ bytesPerSecond: 123.4e6, secondsLeft: 12_000 })).toContain('· 123 MB/s · 3 h 20 min left')
     expect(describeRun(after([state({ state: 'load-paused', done: 412e6, total: 1.19e9 })]), 0)).toBe('Download paused · 412 MB of 1.19 GB here')
+    expect(describeRun(after([state({ state: 'load-paused', done: 0, total: null, what: 'environment' })]), 0)).toBe('Stopped waiting for the environment · press Reset to connect again')
     expect(describeRun(after([state({ state: 'loading', what: 'self-test', done: 0, total: null })]), 0)).toMatch(/^Self-test/)
   })
 

@@ -16,6 +16,7 @@ export function describeRun(view: RunView, now: number): string {
     case 'loading':
       return describeLoading(run)
     case 'load-paused':
+      if (run.what === 'environment') return 'Stopped waiting for the environment · press Reset to connect again'
       return `Download paused · ${bytes(run.done)}${run.total === null ? '' : ` of ${bytes(run.total)}`} here`
     case 'ready':
       return 'Ready · press Train, or Step for one GRPO step'

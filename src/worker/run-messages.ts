@@ -3,7 +3,7 @@
 import type { RunConfig } from '../core/config'
 import type { Environment } from '../core/environment'
 import { describeError, PlaygroundError } from '../core/errors'
-import type { RunState } from '../core/events'
+import type { LoadProgress, RunState } from '../core/events'
 import type { Message } from './protocol'
 import type { RunSetup } from './setup'
 
@@ -25,6 +25,15 @@ export function environmentMessage(spec: RunConfig['environment'], environment: 
     ...(discovered ? { discovered } : {}),
   }
 }
+
+/** A load that a person paused: how much has come, or that an environment was waited for. */
+export function pausedLoad({ what, done, total, overall }: LoadProgress): Extract<RunState, { state: 'load-paused' }> {
+  if (what === 'environment') return { state: 'load-paused', done: 0, total: null, what }
+  return { state: 'load-paused', done: overall?.done ?? done, total: overall?.total ?? total }
+}
+
+/** After a pause while an environment was waited for, where there is a run before it. */
+export const WAIT_STOPPED = 'The waiting for the environment was stopped; the run before it stands where it stood. Reset connects again.'
 
 /** A failure as the page shows it; recoverable while there is a run to go on with. */
 export function failedState(error: unknown, recoverable: boolean): RunState {

@@ -134,6 +134,56 @@ describe('a download', () => {
   })
 })
 
+describe('an environment that is waited for', () => {
+  const served = other
+  const isWaiting = (m: Message) => m.type === 'state' && m.state.state === 'loading' && m.state.detail !== undefined
+  /** Waits for its environment until it is given up. */
+  const waiting = () => {
+    const page = open()
+    const { prepare } = page.keeper
+    page.keeper.prepare = async (config, callbacks) => {
+      if (config.model !== served.model) return prepare(config, callbacks)
+      callbacks.onProgress({ what: 'environment', done: 0, total: null, detail: 'Space a/b is asleep · 3 s' })
+      await new Promise<void>((resolve) => (page.keeper.abandon = resolve))
+      throw new PlaygroundError('stopped', 'The waiting for the Space a/b was stopped.')
+    }
+    return page
+  }
+
+  it('is waited for no more after a pause; without a run before it nothing is there', async () => {
+    const page = waiting()
+    await page.until(isWaiting, { type: 'configure', config: served })
+    expect(await page.untilState('load-paused', { type: 'pause-load' })).toEqual({ state: 'load-paused', done: 0, total: null, what: 'environment' })
+    await page.configure()
+  })
+
+  it('gives the run before it back, with what it has learned', async () => {
+    const page = waiting()
+    await page.configure()
+    await page.untilState('paused', { type: 'step' })
+    await page.until(isWaiting, { type: 'configure', config: served })
+    expect(await page.untilState('paused', { type: 'pause-load' })).toEqual({ state: 'paused', step: 1 })
+    expect(page.messages.findLast(({ type }) => type === 'configured')).toEqual({ type: 'configured', config: page.prepared[0] })
+    await page.untilState('finished', { type: 'train' })
+    expect(page.records().map(({ step }) => step)).toEqual([1, 2])
+    expect(page.messages.findLast((m) => m.type === 'event' && m.event.type === 'notice')).toMatchObject({ event: { text: expect.stringContaining('was stopped; the run before it stands') as string } })
+    expect(page.states().map(({ state }) => state)).not.toContain('failed')
+  })
+
+  it('during a run is told as an event, and its end', async () => {
+    const page = open()
+    const { prepare } = page.keeper
+    page.keeper.prepare = async (config, callbacks) => {
+      callbacks.onAway?.('Space a/b is asleep')
+      callbacks.onAway?.(null)
+      return prepare(config, callbacks)
+    }
+    await page.configure()
+    const told = page.messages.flatMap((m) => (m.type === 'event' && m.event.type === 'environment-away' ? [m.event.text] : []))
+    expect(told).toEqual(['Space a/b is asleep', null])
+  })
+})
+
 describe('an engine whose self-test failed', () => {
   const report = { ok: false, adapter: 'A GPU', logprobError: 3, gradientError: 1, problem: 'A GPU computes other log-probs than WASM.' }
 

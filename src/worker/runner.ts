@@ -3,7 +3,7 @@
 import type { RunConfig } from '../core/config'
 import type { Engine } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
-import type { RunState, StepRecord } from '../core/events'
+import type { LoadProgress, RunState, StepRecord, TrainEvent } from '../core/events'
 import { isHubModel } from '../env/models'
 import type { ChatFormat } from '../rollout/chat'
 import { GrpoTrainer } from '../train/grpo'
@@ -16,9 +16,8 @@ import type { RunJournal } from './journal'
 import { type KeptRun, restoreInto } from './kept-run'
 import type { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
-import { chatRefused, engineMessage, environmentMessage, failedState, recoveredState } from './run-messages'
+import { chatRefused, engineMessage, environmentMessage, failedState, pausedLoad, recoveredState, WAIT_STOPPED } from './run-messages'
 import { isReset, type RunSetup, type SetupKeeper } from './setup'
-
 
 interface Run extends RunSetup {
   config: RunConfig
@@ -47,7 +46,7 @@ export class Runner {
   private loadPaused = false
   /** What the load that is going on had to say that holds when it is over. */
   private loadNotices: string[] = []
-  private lastProgress: { done: number; total: number | null } = { done: 0, total: null }
+  private lastProgress: LoadProgress = { what: '', done: 0, total: null }
   /** The engine whose failed self-test a person overruled. */
   private trusted: Engine | null = null
   private readonly gate = new Gate(() => this.tell({ state: 'paused', step: this.run?.trainer.stepNumber ?? 0 }))
@@ -138,8 +137,11 @@ export class Runner {
       } catch (error) {
         if (this.latest !== command) return
         if (!this.loadPaused) throw error
-        const { done, total } = this.lastProgress
-        this.tell({ state: 'load-paused', done, total })
+        const paused = pausedLoad(this.lastProgress)
+        if (paused.what === undefined || !this.run) return this.tell(paused)
+        // Nothing has come that could be gone on with: the run before it can.
+        this.goBack(this.run)
+        this.warn(WAIT_STOPPED)
       }
     })
   }
@@ -199,9 +201,12 @@ export class Runner {
 
   private async cancelLoad(back: RunConfig): Promise<void> {
     this.cancelling = false
-    if (!this.run) return this.configure(back)
-    this.post({ type: 'configured', config: this.run.config })
-    const { stepNumber } = this.run.trainer
+    if (this.run) this.goBack(this.run)
+    else await this.configure(back)
+  }
+
+  private goBack({ config, trainer: { stepNumber } }: Run): void {
+    this.post({ type: 'configured', config })
     this.tell(stepNumber > 0 ? { state: 'paused', step: stepNumber } : { state: 'ready' })
   }
 
@@ -247,10 +252,11 @@ export class Runner {
       this.keeper.prepare(config, {
         ...(kept ? { at: { sha: kept.record.modelSha, start: kept.start } } : {}),
         onProgress: (progress) => {
-          this.lastProgress = progress.overall ?? progress
+          this.lastProgress = progress
           this.tell({ state: 'loading', ...progress })
         },
         onCrowded: () => void this.play?.giveWay('The server has no other free session, and the run needs this one: the episode was ended.'),
+        onAway: (text) => this.post({ type: 'event', event: { type: 'environment-away', text, seconds: null } }),
         onNotice: (text, passing) => {
           this.warn(text)
           if (!passing) this.loadNotices.push(text)
@@ -266,15 +272,10 @@ export class Runner {
   }
 
   private adopt(config: RunConfig, setup: RunSetup, resume?: { step: number; num_tokens: number }): void {
-    const { environment } = setup
-    const trainer = new GrpoTrainer({
-      ...setup,
-      config,
-      onEvent: (event) => this.post({ type: 'event', event }),
-      ...(resume ? { resume } : {}),
-    })
+    const onEvent = (event: TrainEvent): void => this.post({ type: 'event', event })
+    const trainer = new GrpoTrainer({ ...setup, config, onEvent, ...(resume ? { resume } : {}) })
     this.run = { ...setup, config, trainer, talk: new ChatSession({ ...setup, config }, this.post) }
-    this.post(environmentMessage(config.environment, environment))
+    this.post(environmentMessage(config.environment, setup.environment))
   }
 
   private async reset(): Promise<void> {

@@ -54,6 +54,8 @@ export type SetupCallbacks = Omit<ModelCallbacks, 'signal'> & {
   at?: KeptStart
   /** A session is wanted and none is free, now or later. */
   onCrowded?: () => void
+  /** What the run waits for at its environment, after it was connected; null ends it. */
+  onAway?: (text: string | null) => void
 }
 
 /** Puts the engine back to step 0; false when it died while nothing ran. */
@@ -83,7 +85,7 @@ export class SetupKeeper {
   /** Everything that `config` needs. Throws PlaygroundError with what is wrong; what was loaded before stays usable unless the engine itself failed. */
   async prepare(config: RunConfig, callbacks: SetupCallbacks): Promise<RunSetup> {
     const onDetail = (detail: string) => callbacks.onProgress({ what: 'environment', done: 0, total: null, detail })
-    const environment = this.makeEnvironment(config, { onDetail })
+    const environment = this.makeEnvironment(config, { onDetail, ...(callbacks.onAway ? { onAway: callbacks.onAway } : {}) })
     environment.onCrowded = callbacks.onCrowded
     callbacks.onProgress({ what: 'environment', done: 0, total: null })
     this.connecting = environment

@@ -48,6 +48,8 @@ export interface OpenEnvOptions {
   token?: () => string | null
   /** What connecting waits for, one sentence at a time: a Space that is woken, a Hub that asks for patience. */
   onDetail?: (detail: string) => void
+  /** The same after connecting, in the middle of a run; null when it waits no more. */
+  onAway?: (text: string | null) => void
   /** Between two looks at a Space: resolves after so many ms. */
   sleep?: (ms: number) => Promise<void>
   /** Uniform in [0, 1), for jitter only. */
@@ -143,11 +145,14 @@ export class OpenEnvEnvironment implements Environment {
         spaceId: this.address.spaceId,
         fetch: place.fetch,
         deadlineMs: this.deadlines.helloMs,
+        signal,
       })
     } finally {
       await socket.close()
       this.release(socket)
     }
+    // Given up in the last moment.
+    if (signal.aborted) throw this.closedError()
   }
 
   /** A fresh session on a socket of its own. Waits politely while the server is full; rejects after `capacityMs`. */
@@ -201,7 +206,10 @@ export class OpenEnvEnvironment implements Environment {
   private async findAgain(error: unknown): Promise<Opened> {
     const isSpace = this.address.spaceId !== null || this.address.host.endsWith('.hf.space')
     if (!isSpace || this.closed || !(error instanceof Unreached)) throw error
-    this.search ??= this.locate(() => undefined).finally(() => (this.search = null))
+    this.search ??= this.locate((detail) => this.options.onAway?.(detail)).finally(() => {
+      this.search = null
+      this.options.onAway?.(null)
+    })
     await this.search
     return this.acquire()
   }
@@ -242,9 +250,20 @@ export class OpenEnvEnvironment implements Environment {
           'Run fewer sessions, wait for others to finish, restart the server, or duplicate the Space.',
         )
       }
-      const pause = Math.min(backoffMs * 2 ** Math.max(0, attempt - 1), MAX_BACKOFF_MS) * (0.5 + random())
-      await this.pause(Math.min(left, pause))
+      const pause = Math.min(left, Math.min(backoffMs * 2 ** Math.max(0, attempt - 1), MAX_BACKOFF_MS) * (0.5 + random()))
+      // Where sessions of our own are open, the episodes that have them say what is going on.
+      const alone = attempt > 0 && this.taken === 0
+      if (alone) this.tellFull(pause)
+      await this.pause(pause)
+      if (alone) this.tellFull(null)
     }
+  }
+
+  /** Others have all sessions of the server: says so until `ms` have passed, null ends it. */
+  private tellFull(ms: number | null): void {
+    const text = ms === null ? null : `${this.name} has no free session, others have them all · asked again in ${Math.max(1, Math.round(ms / 1000))} s`
+    if (this.found !== null) this.options.onAway?.(text)
+    else if (text !== null) this.options.onDetail?.(text)
   }
 
   /** One try; leaves nothing open unless it succeeds. Throws what is not a matter of capacity. */
@@ -252,7 +271,7 @@ export class OpenEnvEnvironment implements Environment {
     const { host } = this.place ?? this.address
     const WebSocket = this.options.WebSocket ?? defaultWebSocket()
     const ws = (await this.place?.socketUrl()) ?? this.address.ws
-    const socket = await SessionSocket.open(ws, { WebSocket, host, deadlineMs: this.deadlines.openMs, onFrame: this.options.onFrame }).catch((error: unknown) => {
+    const socket = await SessionSocket.open(ws, { WebSocket, host, deadlineMs: this.deadlines.openMs, onFrame: this.options.onFrame, signal: this.leave.signal }).catch((error: unknown) => {
       throw error instanceof PlaygroundError ? new Unreached(error) : error
     })
     this.sessions.add(socket)

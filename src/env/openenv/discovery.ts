@@ -113,9 +113,10 @@ export function factsFromSchema(action: unknown): ActionFacts | null {
 }
 
 /** A route's JSON, or null: in a browser the request mostly fails, which says nothing about the server. */
-async function fetchJson(url: string, fetcher: typeof fetch, deadlineMs: number): Promise<Record<string, unknown> | null> {
+async function fetchJson(route: string, { http, fetch: fetcher, deadlineMs, signal }: DiscoveryOptions): Promise<Record<string, unknown> | null> {
+  const limit = AbortSignal.timeout(Math.min(deadlineMs, HTTP_MS))
   try {
-    const response = await fetcher(url, { signal: AbortSignal.timeout(Math.min(deadlineMs, HTTP_MS)) })
+    const response = await fetcher(`${http}${route}`, { signal: signal ? AbortSignal.any([signal, limit]) : limit })
     const value: unknown = await response.json()
     return response.ok && isRecord(value) ? value : null
   } catch {
@@ -160,6 +161,8 @@ export interface DiscoveryOptions {
   http: string
   fetch: typeof fetch
   deadlineMs: number
+  /** Ends what is asked over HTTP. */
+  signal?: AbortSignal
   /** owner/name where it is known. */
   spaceId?: string | null
 }
@@ -169,9 +172,9 @@ export interface DiscoveryOptions {
  * Throws PlaygroundError('environment') for an action whose fields cannot be found out, or that this page cannot play.
  */
 export async function discover(hello: Reply, socket: SessionSocket, options: DiscoveryOptions): Promise<DiscoveredEnvironment> {
-  const { host, http, deadlineMs } = options
+  const { host, deadlineMs } = options
   const tools = hello.kind === 'mcp' ? readTools(hello.result) : null
-  const metadata = fetchJson(`${http}/metadata`, options.fetch, deadlineMs)
+  const metadata = fetchJson('/metadata', options)
   if (tools !== null) {
     const about = await metadata
     const entry = findMcp(tools, namesOf(options, about))
@@ -180,7 +183,7 @@ export async function discover(hello: Reply, socket: SessionSocket, options: Dis
   }
   const [first, schema, about] = await Promise.all([
     probe(socket, host, deadlineMs),
-    fetchJson(`${http}/schema`, options.fetch, deadlineMs),
+    fetchJson('/schema', options),
     metadata,
   ])
   const told = factsFromSchema(schema?.['action'])

@@ -38,6 +38,19 @@ describe('opening', () => {
     expect(peers[0]?.left).toBe(true)
   })
 
+  it('is given up when its caller says so, also beforehand', async () => {
+    for (const early of [true, false]) {
+      const stop = new AbortController()
+      if (early) stop.abort()
+      const { WebSocket, peers } = fakeServer({ onConnect: () => 'hang' })
+      const opening = failure(SessionSocket.open('wss://h/ws', { WebSocket, host: 'h', deadlineMs: 1000, signal: stop.signal }))
+      await vi.advanceTimersByTimeAsync(1)
+      stop.abort()
+      expect(await opening).toContain('the connecting was given up')
+      expect([peers[0]?.left, vi.getTimerCount()]).toEqual([true, 0])
+    }
+  })
+
   it('a constructor that throws is told, too', async () => {
     class Throws {
       constructor() {

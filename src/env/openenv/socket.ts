@@ -84,12 +84,12 @@ export class SessionSocket {
     private readonly onFrame: FrameObserver | undefined,
   ) {}
 
-  /** Opens the socket. Rejects with PlaygroundError('environment') after `deadlineMs` or when the connection fails. */
+  /** Opens the socket. Rejects with PlaygroundError('environment') after `deadlineMs`, when the signal aborts, or when the connection fails. */
   static open(
     url: string,
-    options: { WebSocket: WebSocketConstructor; host: string; deadlineMs: number; onFrame?: FrameObserver | undefined },
+    options: { WebSocket: WebSocketConstructor; host: string; deadlineMs: number; onFrame?: FrameObserver | undefined; signal?: AbortSignal },
   ): Promise<SessionSocket> {
-    const { host, deadlineMs, onFrame } = options
+    const { host, deadlineMs, onFrame, signal } = options
     return new Promise((resolve, reject) => {
       const fail = (why: string, cause?: unknown) =>
         reject(new PlaygroundError('environment', `No connection to ${host}: ${why}.`, adviceFor(host), { cause, recurrence: 'passing' }))
@@ -101,19 +101,28 @@ export class SessionSocket {
         return
       }
       const socket = new SessionSocket(ws, host, onFrame)
-      const timer = setTimeout(() => {
-        fail(`it did not open within ${deadlineMs / 1000} s`)
+      const giveUp = (why: string) => {
+        settle()
+        fail(why)
         socket.drop()
-      }, deadlineMs)
-      ws.onopen = () => {
+      }
+      const onAbort = () => giveUp('the connecting was given up')
+      const timer = setTimeout(() => giveUp(`it did not open within ${deadlineMs / 1000} s`), deadlineMs)
+      const settle = () => {
         clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      signal?.addEventListener('abort', onAbort)
+      if (signal?.aborted) onAbort()
+      ws.onopen = () => {
+        settle()
         socket.listen()
         resolve(socket)
       }
       // The close event follows and says more.
       ws.onerror = () => undefined
       ws.onclose = (event: { code?: number; reason?: unknown }) => {
-        clearTimeout(timer)
+        settle()
         fail(describeClose(event.code ?? 1006, text(event.reason)))
       }
     })

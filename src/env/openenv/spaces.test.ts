@@ -162,7 +162,8 @@ describe('a Space that does not run yet', () => {
   })
 
   it('is woken again when it fell asleep between two episodes', async () => {
-    const it = await stand({})
+    const away: (string | null)[] = []
+    const it = await stand({}, { onAway: (text) => away.push(text) })
     await it.environment.connect()
     hub.setStage('me/My_env', 'SLEEPING', ['APP_STARTING', 'RUNNING'])
     const said = it.said.length
@@ -171,6 +172,9 @@ describe('a Space that does not run yet', () => {
     expect(paths('hub').filter((path) => path.endsWith('/host'))).toHaveLength(2)
     // The run goes on: nothing says that something is being loaded.
     expect(it.said).toHaveLength(said)
+    expect(away[0]).toBe('Asking the Hub for Space me/My_env')
+    expect(away).toContain('Space me/My_env is asleep and being woken · 0 s of at most 90 s · next look in 2 s')
+    expect([away.at(-1), away.filter((text) => text === null).length]).toEqual([null, 1])
     await it.environment.close()
   })
 })

@@ -71,6 +71,23 @@ describe('the page', () => {
     expect(page.port.sent.at(-1)).toEqual({ type: 'pause' })
   })
 
+  it('stops waiting for an environment by Pause, and connects again by Reset', async () => {
+    const page = await open([{ type: 'state', state: { state: 'loading', what: 'environment', done: 0, total: null, detail: 'Space a/b is starting · 3 s' } }])
+    expect(page.find('pause')?.title).toBe('Stop waiting for the environment')
+    expect(disabled(page.find('reset'))).toBe(true)
+    await page.press('pause')
+    expect(page.port.sent.at(-1)).toEqual({ type: 'pause-load' })
+    await page.say({ type: 'state', state: { state: 'load-paused', done: 0, total: null, what: 'environment' } })
+    expect(page.text('state-line')).toContain('Stopped waiting for the environment')
+    expect([disabled(page.find('pause')), disabled(page.find('train'))]).toEqual([true, true])
+    const before = page.port.sent.length
+    await page.press('reset')
+    expect(page.port.sent.slice(before).map((c) => c.type)).toEqual(['configure'])
+    // A download is paused beside its bytes, as before.
+    await page.say({ type: 'state', state: { state: 'loading', what: 'model.safetensors', done: 1, total: 2 } })
+    expect(disabled(page.find('pause'))).toBe(true)
+  })
+
   it('says "no signal" when all rewards of a group are equal', async () => {
     const page = await open([...engineMessages(), running, ...stepMessages(1, { skill: () => 1 })])
     expect(page.text('no-signal')).toBe('no signal')

@@ -52,7 +52,10 @@ function Controls() {
   const blocked = recording ? S.runs.recording.blocked : distrusted ? S.model.test.blocked : fresh && waits ? S.model.loadFirst : null
   const active = isActive(run)
   const idle = run.state === 'ready' || run.state === 'paused' || (run.state === 'failed' && run.recoverable)
-  const canReset = run.state !== 'loading' && run.state !== 'load-paused' && !awaitsConsent && !waits
+  // A server, or a Space that wakes, is waited for: that can be stopped, and begun again by Reset.
+  const connecting = run.state === 'loading' && run.what === 'environment'
+  const stopped = run.state === 'load-paused' && run.what !== 'environment'
+  const canReset = run.state !== 'loading' && !stopped && !awaitsConsent && !waits
   const canRun = idle && !awaitsConsent && blocked === null
   return (
     <div className="controls" role="group" aria-label="Run">
@@ -71,8 +74,8 @@ function Controls() {
         type="button"
         className="button"
         data-testid="pause"
-        title={S.bar.pauseHint}
-        disabled={!active || run.state === 'pausing'}
+        title={connecting ? S.environment.stopWaiting : S.bar.pauseHint}
+        disabled={!connecting && (!active || run.state === 'pausing')}
         onClick={controller.pause}
       >
         <IconPause />

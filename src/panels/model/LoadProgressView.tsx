@@ -33,7 +33,7 @@ export function LoadProgressView() {
   }
   if (run.state === 'load-paused') {
     return (
-      <Block text={words.paused}>
+      <Block text={run.what === 'environment' ? S.environment.waitStopped : words.paused}>
         {run.total !== null && <Bar name={words.total} done={run.done} total={run.total} />}
         <div className="load-controls">
           <button type="button" className="button small primary" data-testid="resume-load" ref={takeLostFocus} onClick={controller.model.resumeLoad}>
