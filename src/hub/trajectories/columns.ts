@@ -18,8 +18,6 @@ const struct = (fields: Record<string, Shape>): Shape => ({ struct: fields })
 export interface Column {
   name: string
   shape: Shape
-  /** Real numbers of many digits: split by byte they compress, since what comes from float32 has three bytes of zeros. */
-  split?: true
   /** What it holds, one line of Markdown. */
   about: string
 }
@@ -68,12 +66,12 @@ const AFTER_REWARD: readonly Column[] = [
   { name: 'ids', shape: list(int32), about: 'all token ids, prompt first' },
   { name: 'mask', shape: list(int8), about: '1 where the model wrote the token and it trains; one for each of `ids`, as in all columns to `texts`' },
   { name: 'authors', shape: list(string), about: '`model`, `environment` or `template`' },
-  { name: 'sampler_logprobs', shape: list(double), split: true, about: 'log-prob (nats) that the sampler drew the token with; 0 where mask is 0' },
-  { name: 'train_logprobs', shape: list(double), split: true, about: 'log-prob by the training graph before the update (π_old); null where it was not trained on' },
-  { name: 'entropies', shape: list(double), split: true, about: 'entropy (nats) of the distribution the token was drawn from' },
+  { name: 'sampler_logprobs', shape: list(double), about: 'log-prob (nats) that the sampler drew the token with; 0 where mask is 0' },
+  { name: 'train_logprobs', shape: list(double), about: 'log-prob by the training graph before the update (π_old); null where it was not trained on' },
+  { name: 'entropies', shape: list(double), about: 'entropy (nats) of the distribution the token was drawn from' },
   { name: 'texts', shape: list(string), about: 'text of every token' },
   { name: 'alternative_ids', shape: list(list(int32)), about: 'the likeliest tokens where the model sampled, best first; empty elsewhere' },
-  { name: 'alternative_probs', shape: list(list(double)), split: true, about: 'their probabilities' },
+  { name: 'alternative_probs', shape: list(list(double)), about: 'their probabilities' },
   { name: 'alternative_texts', shape: list(list(string)), about: 'their texts' },
   {
     name: 'turns',
@@ -118,6 +116,11 @@ function elementsOf(name: string, shape: Shape): SchemaElement[] {
 /** Whether Parquet keeps the column as 64-bit integers, which the writer wants as BigInt. */
 export function isInt64({ shape }: Column): boolean {
   return 'leaf' in shape && shape.leaf.type === 'INT64'
+}
+
+/** Whether the column holds real numbers, or lists of them. */
+export function isReal({ shape }: Pick<Column, 'shape'>): boolean {
+  return 'list' in shape ? isReal({ shape: shape.list }) : 'leaf' in shape && shape.leaf.type === 'DOUBLE'
 }
 
 /** A row as one line of JSON. */

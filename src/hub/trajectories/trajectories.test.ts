@@ -42,7 +42,7 @@ describe.each(formats)('%s', (format) => {
   it('replaces half a surrogate pair, which is no text', async () => {
     const [[episode]] = sampleSteps() as [[KeptEpisode]]
     const odd = { ...episode, advantage: -0, completion: 'a\uD83Db \\ud83d 😀', texts: episode.texts.map(() => '\uDE00') }
-    const { episodes } = await readTrajectories(await written(format, [[odd]]), 'x')
+    const { episodes } = await readTrajectories(await written(format, [[odd, { ...odd, index: 1, advantage: 0 }]]), 'x')
     expect(episodes[0]?.[0]?.completion).toBe('a\uFFFDb \\ud83d 😀')
     expect(episodes[0]?.[0]?.texts[0]).toBe('\uFFFD')
     expect(episodes[0]?.[0]?.advantage).toBe(-0)

@@ -3,7 +3,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { PlaygroundError } from '../../core/errors'
 import type { KeptEpisode, RunRecord } from '../../core/run-record'
-import { columnsOf, isInt64, jsonLine, parquetSchemaOf, type Column } from './columns'
+import { columnsOf, isInt64, isReal, jsonLine, parquetSchemaOf, type Column } from './columns'
 import { rowOf, type Row } from './row'
 
 /** The Hub's viewer reads whole row groups; a row has up to tens of kilobytes. */
@@ -58,10 +58,10 @@ export async function trajectoriesParquet(run: RunRecord, steps: AsyncIterable<K
 }
 
 function columnData(column: Column, rows: readonly Row[]) {
-  const { name, split } = column
-  const values = rows.map((row) => row[name])
+  const values = rows.map((row) => row[column.name])
   const data = isInt64(column) ? values.map((value) => BigInt(value as number)) : values
-  return { name, data, columnIndex: true, ...(split ? { encoding: 'BYTE_STREAM_SPLIT' as const } : {}) }
+  // Split by byte, real numbers compress: what comes from float32 has three bytes of zeros.
+  return { name: column.name, data, columnIndex: true, ...(isReal(column) ? { encoding: 'BYTE_STREAM_SPLIT' as const } : {}) }
 }
 
 /** Hands every row group to a Blob, which a browser may keep on disk. Synchronous, so that `write` and `finish` are. */
