@@ -19,7 +19,7 @@ export function StateLine() {
   const idle = settled || (view.run.state === 'ready' && isFresh(view))
   const linked = useSetup((setup) => waitingFor(setup, idle))
   const distrusted = useModels((models) => isDistrusted(view.engine, models))
-  const recording = view.recording !== null && !isActive(view.run) && view.run.state !== 'loading' ? S.runs.recording.short(view.recording) : null
+  const recording = view.recording !== null && !isActive(view.run) && view.run.state !== 'loading' ? S.runs.recording.short : null
   const waits = linked ?? (idle && distrusted ? S.model.test.state : recording)
   const { queue, away } = view.waits
   const asked = latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false

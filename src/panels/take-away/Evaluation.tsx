@@ -90,7 +90,10 @@ function Results({ records }: { records: readonly EvaluationRecord[] }) {
   const words = S.takeAway.evaluation
   const { columns } = words
   if (records.length === 0) return <p className="note">{words.none}</p>
-  const percents = ({ solved, scorable }: EvaluationRecord) => wilson(solved, scorable).map(percent).join(' – ')
+  const interval = ({ solved, scorable }: EvaluationRecord) => {
+    const [low, high] = wilson(solved, scorable)
+    return `${percent(low).replace(' %', '')} – ${percent(high)}`
+  }
   return (
     <div className="table-scroll" role="status">
       <table className="evaluations" data-testid="evaluations">
@@ -110,10 +113,10 @@ function Results({ records }: { records: readonly EvaluationRecord[] }) {
               <th scope="row">{record.step}</th>
               <td>{words.splits[record.split]}</td>
               <td>
-                {record.solved} / {record.scorable}
+                {record.solved}/{record.scorable}
               </td>
               <td>{record.scorable > 0 ? percent(record.solved / record.scorable) : number(null)}</td>
-              <td>{percents(record)}</td>
+              <td>{interval(record)}</td>
               <td>{number(record.reward)}</td>
               <td>{record.precision}</td>
             </tr>

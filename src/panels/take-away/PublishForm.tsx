@@ -63,7 +63,7 @@ export function PublishForm({ run, into, wish, onInto }: PublishFormProps) {
       <p className="note">{missing ?? words.explains[what]}</p>
       <Segments name="publish-into" legend={words.into} all={INTOS} names={words.intos} chosen={into} onChoose={onInto} />
       <Repository text={text} wrong={typed !== null && !named} onChange={setTyped} />
-      {!asPullRequest && <Check label={words.private} hint={words.privateHint} testId="publish-private" checked={isPrivate} onChange={setPrivate} />}
+      {!asPullRequest && <Check label={words.private} hint={into === 'existing' ? words.privateExisting : words.privateHint} testId="publish-private" checked={isPrivate} onChange={setPrivate} />}
       {asPullRequest && <p className="note">{words.pullRequestHint}</p>}
       {what === 'trajectories' && (
         <div className="publish-warning" data-testid="publish-warning">
