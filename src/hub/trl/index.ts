@@ -1,6 +1,21 @@
 /** "Move to TRL": a run as a folder that goes on with TRL's GRPOTrainer, on one machine or many. */
 
+import { PlaygroundError } from '../../core/errors'
 import type { ExportFile, RunRecord, StepSummary } from '../../core/run-record'
+import { accelerateFiles } from './accelerate'
+import { environmentScript } from './environment-script'
+import catchGame from './python/catch.py?raw'
+import echoGame from './python/echo.py?raw'
+import games from './python/games.py?raw'
+import laneGame from './python/lane.py?raw'
+import observations from './python/observations.py?raw'
+import pictures from './python/pictures.py?raw'
+import playground from './python/playground.py?raw'
+import readers from './python/readers.py?raw'
+import sessions from './python/sessions.py?raw'
+import { readme } from './readme'
+import { trainScript } from './train-script'
+import { requirements, vllmRequirements } from './versions'
 
 export interface TrlFolderInput {
   run: RunRecord
@@ -9,16 +24,42 @@ export interface TrlFolderInput {
   adapter: readonly ExportFile[]
   /** The base model's files where it is no repository on the Hub (the shipped model), or the trained model in full-parameter training; placed under base/. */
   base?: readonly ExportFile[]
+  /** Address of the OpenEnv server as the page reached it, http(s)://host (ServerAddress.http); what the person pasted where this is absent. */
+  server?: string
 }
+
+const GAMES = { catch: catchGame, echo: echoGame, lane: laneGame }
 
 /**
  * The folder's files, paths relative to it: train.py, environment.py and their helpers, accelerate/*.yaml, requirements*.txt,
  * README.md, adapter/ and base/. Throws PlaygroundError('config') when a run cannot be taken to TRL.
  */
-export function trlFolder({ adapter, base = [] }: TrlFolderInput): ExportFile[] {
-  return [...placed('adapter', adapter), ...placed('base', base)]
+export function trlFolder({ run, history, adapter, base = [], server }: TrlFolderInput): ExportFile[] {
+  const { environment, model, grpo } = run.config
+  const openenv = environment.kind === 'openenv'
+  const has = { adapter: adapter.length > 0, base: base.length > 0 }
+  if (!has.base && (model.startsWith('models/') || !has.adapter)) {
+    throw new PlaygroundError('config', `The files of ${model} were not given, and TRL cannot load it from the Hub.`, 'Load the model again, then export once more.')
+  }
+  if (!has.adapter && run.lora !== null) {
+    throw new PlaygroundError('config', `The LoRA of the run ${run.name} was not given.`, 'Load the run, then export once more.')
+  }
+  const url = openenv ? (server ?? environment.url.trim()) : ''
+  const helpers: Record<string, string> = openenv ? { sessions, observations, pictures, readers } : { games, game: GAMES[environment.name] }
+  return [
+    { path: 'README.md', content: readme(run, { history, server: url, ...has }) },
+    { path: 'train.py', content: trainScript(run, has) },
+    { path: 'environment.py', content: environmentScript(run, url) },
+    ...Object.entries<string>({ playground, ...helpers }).map(([name, content]) => ({ path: `${name}.py`, content })),
+    { path: 'requirements.txt', content: `${requirements(openenv).join('\n')}\n` },
+    { path: 'requirements-vllm.txt', content: `${vllmRequirements(openenv).join('\n')}\n` },
+    ...accelerateFiles(grpo.prompts_per_step * grpo.num_generations),
+    ...placed('adapter', adapter),
+    ...placed('base', base),
+  ]
 }
 
+/** Files by their own names, whatever folder they came from. */
 function placed(folder: string, files: readonly ExportFile[]): ExportFile[] {
   return files.map(({ path, content }) => ({ path: `${folder}/${path.split('/').at(-1) ?? path}`, content }))
 }

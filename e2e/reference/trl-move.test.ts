@@ -1,0 +1,148 @@
+/** The real TRL trains with an exported folder against a real OpenEnv server, from where the page is. */
+
+import { execFile } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { parquetReadObjects } from 'hyparquet'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { NamedTensor } from '../../src/core/engine'
+import type { Episode } from '../../src/core/episode'
+import type { ChatMessage, Tool, ToolCall } from '../../src/core/tools'
+import { builtinEnvironment } from '../../src/env/builtin'
+import { OpenEnvEnvironment } from '../../src/env/openenv/client'
+import { peftAdapterFiles } from '../../src/hub/peft-writer'
+import { readSafetensors } from '../../src/hub/safetensors'
+import { trlFolder } from '../../src/hub/trl'
+import type { ChatFormat } from '../../src/rollout/chat'
+import { rollout } from '../../src/rollout/rollout'
+import { GrpoTrainer } from '../../src/train/grpo'
+import { groupSeeds } from '../../src/train/seeds'
+import { configOf, rewardedByPlace, tinyChat, tinyEngine } from '../integration/grpo-run'
+import { startServers, type RunningServer } from '../openenv/server'
+import { WebSocket } from 'ws'
+import { venvPython } from '../tools/venv'
+import { REFERENCE, largestDifference } from './reference'
+import { playEpisode } from './trl-episodes'
+import { recordOf, tinyModelFiles, writeFolder } from './trl-run'
+
+/** A row of TRL's log of completions. */
+interface Completion {
+  prompt: { role: string; content: string }[]
+  completion: { role: string; content: string; tool_calls: { function: ToolCall }[] | null }[]
+  environment_reward: number
+}
+
+describe('the real TRL', () => {
+  const STEPS = 2
+  const OUT = join(REFERENCE, 'trl-move', 'out')
+  const config = configOf('catch', { num_generations: 4, prompts_per_step: 16, max_completion_length: 320, learning_rate: 1e-4 })
+  let start: NamedTensor[] = []
+  let ours: Episode[] = []
+  let chat: ChatFormat
+  let tools: readonly Tool[] = []
+
+  // A few minutes on a machine that does other things besides.
+  beforeAll(async () => {
+    const [server] = (await startServers(['catch:64'])) as [RunningServer]
+    const environment = new OpenEnvEnvironment(server.url, { WebSocket })
+    await environment.connect()
+    tools = environment.tools
+    chat = await tinyChat()
+    const engine = await tinyEngine(config)
+    try {
+      // A trained LoRA: one small step, with a signal whatever the model plays.
+      const small = configOf('catch', { num_generations: 4, prompts_per_step: 1, max_completion_length: 320 })
+      await new GrpoTrainer({ config: small, engine, environment: rewardedByPlace(environment), chat, onEvent: () => undefined }).step()
+      start = await engine.exportParameters()
+      const { grpo, system_prompt, user_prompt } = config
+      const seeds = groupSeeds(grpo.seed, 4, grpo.prompts_per_step)
+      ours = await rollout({ step: 4, groupSeeds: seeds, num_generations: 4, split: 'train', config: grpo, system_prompt, user_prompt, environment, sampler: engine, chat, onEvent: () => undefined })
+      const run = recordOf('catch', environment, { environment: { kind: 'openenv', url: server.url } }, grpo)
+      const folder = join(REFERENCE, 'trl-move', 'train')
+      const adapter = peftAdapterFiles({ lora: config.lora, tensors: start, baseModel: config.model, revision: null })
+      writeFolder(folder, trlFolder({ run, history: [], adapter, base: tinyModelFiles(), server: `http://127.0.0.1:${server.port}` }))
+      rmSync(OUT, { recursive: true, force: true })
+      const env = { ...process.env, HF_HUB_OFFLINE: '1', OMP_NUM_THREADS: '1', OMP_WAIT_POLICY: 'PASSIVE', TRL_EXPERIMENTAL_SILENCE: '1' }
+      // Asynchronously: the page's client must answer the server's pings meanwhile.
+      await promisify(execFile)(venvPython('reference'), [join(folder, 'train.py'), '--steps', `${STEPS}`, '--output-dir', OUT], { env, maxBuffer: 2 ** 27 })
+    } finally {
+      await engine.dispose()
+      await environment.close()
+      await server.kill()
+    }
+  }, 15 * 60_000)
+
+  const logs = (): Record<string, number>[] =>
+    (JSON.parse(readFileSync(join(OUT, `checkpoint-${STEPS}`, 'trainer_state.json'), 'utf8')) as { log_history: Record<string, number>[] }).log_history
+
+  async function completions(step: number): Promise<Completion[]> {
+    const file = readFileSync(join(OUT, 'completions', `completions_0000${step}.parquet`))
+    return (await parquetReadObjects({ file: file.buffer.slice(file.byteOffset, file.byteOffset + file.length) })) as unknown as Completion[]
+  }
+
+  it('makes two steps of the page’s size from the run’s adapter', () => {
+    const steps = logs().filter((log) => 'reward' in log)
+    expect(steps.map(({ step }) => step)).toEqual([1, 2])
+    for (const log of steps) {
+      expect(log['learning_rate']).toBe(1e-4)
+      expect(log['unscorable']).toBe(0)
+      expect(log['grad_norm']).toBeGreaterThan(0)
+      // An episode ends with the model's own last token: nobody talks on after the end, and no call fails there.
+      expect(log['completions/clipped_ratio']).toBe(0)
+      expect(log['tools/failure_frequency']).toBe(0)
+    }
+    const trained = new Map([...readSafetensors(readFileSync(join(OUT, 'adapter_model.safetensors'))).tensors])
+    const moved = start.map(({ name, data }) => largestDifference(trained.get(name)?.data ?? [], data))
+    expect(trained.size).toBe(start.length)
+    // AdamW moves a parameter by about the learning rate at most.
+    expect(Math.max(...moved)).toBeLessThan(1e-4 * STEPS * 1.1)
+    expect(Math.max(...moved)).toBeGreaterThan(1e-5)
+  })
+
+  it('plays the page’s groups from the page’s prompts, and the page’s own game gives the same texts and rewards', async () => {
+    const game = builtinEnvironment('catch')
+    for (const step of [1, 2]) {
+      const rows = await completions(step)
+      expect(rows.length).toBe(64)
+      const seeds = groupSeeds(42, 3 + step, 16)
+      for (const [i, { prompt, completion, environment_reward }] of rows.entries()) {
+        const calls = completion.flatMap(({ tool_calls }) => tool_calls ?? []).map(({ function: call }) => call)
+        const played = await playEpisode(game, seeds[Math.floor(i / 4)] as number, 'train', 7, (turn) => calls[turn] ?? { name: 'none', arguments: {} })
+        expect(prompt.at(-1)?.content).toBe(played.start)
+        const read = completion.flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
+        if (calls.length < played.calls.length) continue
+        expect(read).toEqual(played.results.slice(0, read.length))
+        expect(played.over && read.length === played.results.length - 1).toBe(true)
+        expect(environment_reward).toBe(played.reward)
+      }
+    }
+  })
+
+  it('reads prompts of exactly the page’s tokens', async () => {
+    const [log] = logs()
+    const rows = await completions(1)
+    const expected = rows.reduce((sum, { prompt }) => {
+      const messages = prompt.map(({ role, content }) => ({ role, content })) as ChatMessage[]
+      return sum + chat.prompt(messages, tools).ids.length
+    }, 0)
+    // num_tokens counts prompts and what the model wrote.
+    expect(Math.round((log?.['num_tokens'] ?? 0) - 64 * (log?.['completions/mean_length'] ?? 0))).toBe(expected)
+    const lengths = ours.map(({ promptLength }) => promptLength)
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(expected)
+  })
+
+  it('starts from the rewards that the page sees: same scenarios, means within what chance explains', async () => {
+    const rows = await completions(1)
+    expect(rows.map(({ prompt }) => prompt.at(-1)?.content)).toEqual(ours.map(({ messages }) => messages.find(({ role }) => role === 'user')?.content))
+    const theirs = rows.map((row) => row.environment_reward)
+    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+    const rewards = ours.map(({ reward }) => reward ?? NaN)
+    const deviation = Math.sqrt((2 * mean([...theirs, ...rewards]) * (1 - mean([...theirs, ...rewards]))) / 64)
+    expect(mean(rewards)).toBeGreaterThan(0)
+    expect(Math.abs(mean(theirs) - mean(rewards))).toBeLessThan(4 * deviation)
+    const written = mean(ours.map(({ mask }) => mask.reduce<number>((sum, m) => sum + m, 0)))
+    // Turns have few lengths, so this mean is sharper: the policy is the same one.
+    expect(Math.abs((logs()[0]?.['completions/mean_length'] ?? 0) - written)).toBeLessThan(8)
+  })
+})

@@ -1,0 +1,107 @@
+/** environment.py: the run's environment as a class for TRL's environment_factory, with one method for each tool that the model sees. */
+
+import type { DiscoveredEnvironment, DiscoveredTool } from '../../core/discovered'
+import { PlaygroundError } from '../../core/errors'
+import type { RunRecord } from '../../core/run-record'
+import { applyToolEdits } from '../../core/tool-edits'
+import { docstring, methodNames, py, pyString } from './python'
+import { pythonPattern, toolMethod, type Sent } from './tool-methods'
+
+/** Catalogue entries whose observations are put into words by readers.py, and the function there. */
+export const READERS: Readonly<Record<string, string>> = {
+  'openspiel-catch': 'openspiel_catch',
+  connect4: 'connect4',
+  chess: 'chess',
+  wildfire: 'wildfire',
+  snake: 'snake',
+  maze: 'maze',
+  reasoning_gym: 'answered',
+  dipg_safety: 'dipg_safety',
+  sophistry_bench_sprint: 'sophistry',
+  repl: 'program',
+  coding: 'program',
+  julia: 'program',
+  browsergym: 'page',
+  openapp: 'page',
+  finqa: 'question',
+  carla: 'carla',
+}
+
+/** Names that TRL keeps for an environment, and the decorator's, which a method would hide from those after it. */
+const KEPT = ['reset', 'get_reward', 'tool']
+
+/** The text of environment.py. `server`: address of the OpenEnv server. Throws PlaygroundError('config') for an environment without tools. */
+export function environmentScript(run: RunRecord, server: string): string {
+  const { config, environment } = run
+  const { tools, discovered = null } = environment
+  if (tools.length === 0) {
+    throw new PlaygroundError('config', `The run ${run.name} has an environment without tools.`, 'Connect to its environment and save the run again.')
+  }
+  const isGame = config.environment.kind === 'builtin'
+  const names = tools.map((tool) => tool.function.name)
+  const methods = methodNames(names, KEPT)
+  const sent = sentOf(run)
+  const body = tools.map((tool, i) => toolMethod(tool, methods[i] as string, sent(tool.function.name)))
+  const reader = discovered?.entry == null ? undefined : READERS[discovered.entry]
+  const imports = isGame
+    ? ['from games import GameEpisodes', 'from playground import tool']
+    : [...(reader === undefined ? [] : ['import readers']), 'from playground import tool', 'from sessions import ServerEpisodes, Step, call_tool, filled  # noqa: F401']
+  return [
+    docstring(`The environment ${environment.name.replaceAll(/\s+/g, ' ')} for TRL. Methods without a leading underscore are tools, but reset.`, 0),
+    '',
+    'from __future__ import annotations',
+    '',
+    'from typing import Any, Literal  # noqa: F401',
+    '',
+    ...imports,
+    '',
+    '# What the model reads of the tools, word for word as on the page; TRL would sort them by name and could not say all of it.',
+    `TOOLS: list[dict[str, Any]] = ${py(tools)}`,
+    '',
+    `SYSTEM_PROMPT = ${pyString(config.system_prompt)}`,
+    '# TRL appends what reset answers, with nothing between.',
+    `USER_PROMPT = ${pyString(config.user_prompt)}`,
+    '',
+    '',
+    `class PlaygroundEnvironment(${isGame ? 'GameEpisodes' : 'ServerEpisodes'}):`,
+    '    """One episode at a time. Methods have no return hint: transformers would add it to the tool’s schema."""',
+    '',
+    '    _tools = TOOLS',
+    ...(isGame ? [] : serverFacts(discovered, server, reader)),
+    '',
+    body.join('\n\n'),
+    '',
+  ].join('\n')
+}
+
+function serverFacts(discovered: DiscoveredEnvironment | null, server: string, reader: string | undefined): string[] {
+  const { reward, resetData = {}, stepSeconds = null, quirks = [] } = discovered ?? { reward: { take: 'sum' as const, successAt: 1 } }
+  const { take, field = null, floor = null, successAt } = reward
+  const found = {
+    reward: { take, field, floor, success_at: successAt },
+    reset_data: resetData,
+    step_seconds: stepSeconds,
+    quirks: quirks.map(({ text: _, ...quirk }) => ('pattern' in quirk ? { ...quirk, pattern: pythonPattern(quirk.pattern) } : quirk)),
+  }
+  return [
+    `    _url = ${pyString(server)}`,
+    '    # How an episode’s reward comes from its steps, what is sent with each reset, and peculiarities, as the page found them.',
+    `    _found = ${py(found, 4)}`,
+    ...(reader === undefined ? [] : [`    _reader = readers.${reader}`]),
+  ]
+}
+
+/** What is sent for a tool, by the name that the model calls. */
+function sentOf({ config, environment }: RunRecord): (name: string) => Sent {
+  if (config.environment.kind === 'builtin') {
+    // Renamed twice, a tool has its last name.
+    const own = new Map<string, string>()
+    for (const edit of config.tool_edits) if (edit.kind === 'rename') own.set(edit.tool, edit.name)
+    const games = new Map([...own].map(([id, name]) => [name, id]))
+    return (name) => ({ kind: 'game', name: games.get(name) ?? name })
+  }
+  const { discovered } = environment
+  if (!discovered) return () => ({ kind: 'unknown' })
+  const found: readonly DiscoveredTool[] = applyToolEdits(discovered, config.tool_edits).tools
+  return (name) => found.find(({ tool }) => tool.function.name === name)?.mapping ?? { kind: 'unknown' }
+}

@@ -1,0 +1,129 @@
+/** README.md of the folder: what is in it, how it is started on one device, on several, on the Hub, with vLLM, and what differs from the page. */
+
+import type { RunRecord, StepSummary } from '../../core/run-record'
+import { PACKAGES, VLLM } from './versions'
+
+/** User text inside Markdown: one line, with nothing that Markdown reads as markup. */
+export const plainText = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]<>()#+!|~]/g, '\\$&').trim()
+
+/** Inline code; a text with backticks gets a longer fence. */
+const code = (text: string): string => {
+  const fence = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)))
+  const one = text.replaceAll(/\s+/g, ' ')
+  return fence.length > 1 ? `${fence} ${one} ${fence}` : `${fence}${one}${fence}`
+}
+
+const shared = (episodes: number): number => [8, 4, 2].find((count) => episodes % count === 0) ?? 1
+
+/** What the page measured last, where the folder goes on. */
+function lastSeen(history: readonly StepSummary[]): string {
+  const recent = history.slice(-5)
+  const rewards = recent.flatMap(({ metrics }) => metrics['reward'] ?? [])
+  if (rewards.length === 0) return ''
+  const mean = rewards.reduce((sum, each) => sum + each, 0) / rewards.length
+  return ` The mean reward of the page’s last ${rewards.length === 1 ? 'step' : `${rewards.length} steps`} was ${mean.toFixed(3)}: the first rewards here should be like it.`
+}
+
+export interface ReadmeFacts {
+  history: readonly StepSummary[]
+  server: string
+  adapter: boolean
+  base: boolean
+}
+
+/** The text of README.md. Throws nothing. */
+export function readme(run: RunRecord, { history, server, adapter, base }: ReadmeFacts): string {
+  const { config, environment } = run
+  const { grpo } = config
+  const openenv = config.environment.kind === 'openenv'
+  const episodes = grpo.prompts_per_step * grpo.num_generations
+  const processes = shared(episodes)
+  const seedIgnored = environment.discovered?.quirks.some(({ kind }) => kind === 'seed-ignored') ?? false
+  const model = base ? 'base/' : config.model
+  return `# ${plainText(run.name)}, continued in TRL
+
+This folder goes on with a run of GRPO Playground after its step ${run.step}, with TRL's GRPOTrainer: the same environment (${code(environment.name)}),
+prompts, tools, rewards and settings, and the ${adapter ? 'trained LoRA' : 'trained model'} as the start.${lastSeen(history)}
+
+| file | what it is |
+|---|---|
+| train.py | the trainer with the run's settings |
+| environment.py | the environment as TRL wants it: one method for each tool |
+| ${openenv ? 'sessions.py, observations.py, pictures.py, readers.py' : 'games.py, game.py'}, playground.py | what the page does around the environment: ${openenv ? 'sessions, observations as text' : 'the game’s rules'}, seeds, checks of calls |
+| accelerate/ | settings for one GPU and for several |
+| requirements.txt, requirements-vllm.txt | exact versions |
+${adapter ? '| adapter/ | the LoRA in PEFT’s format |\n' : ''}${base ? '| base/ | the model that it belongs to |\n' : ''}
+Search for \`STUB\` in the Python files: each marks something that does not translate, with the reason. No mark, nothing left out.
+${openenv ? serverPart(server, episodes, seedIgnored) : ''}
+## One machine
+
+\`\`\`sh
+python -m venv .venv && . .venv/bin/activate
+pip install -r requirements.txt
+accelerate launch --config_file accelerate/single_gpu.yaml train.py --report-to trackio   # pip install trackio; or leave it out
+python train.py --steps 2                                                                  # a trial, also without a GPU
+\`\`\`
+
+## Several GPUs
+
+\`\`\`sh
+accelerate launch --config_file accelerate/multi_gpu.yaml --num_processes ${processes} train.py
+\`\`\`
+
+A step is the same on any number of devices: ${grpo.prompts_per_step} × ${grpo.num_generations} = ${episodes} episodes, so the number of processes must divide ${episodes}.
+Larger groups or more prompts a step are what a larger machine is good for: NUM_GENERATIONS and PROMPTS_PER_STEP in train.py.
+
+## vLLM
+
+\`\`\`sh
+pip install -r requirements-vllm.txt
+# On the training GPUs:
+accelerate launch --config_file accelerate/multi_gpu.yaml --num_processes ${processes} train.py --vllm colocate
+# Or on GPUs of its own:
+CUDA_VISIBLE_DEVICES=0 trl vllm-serve --model ${shellWord(model)} --port 8001 --logprobs-mode processed_logprobs
+CUDA_VISIBLE_DEVICES=1,2 accelerate launch --config_file accelerate/multi_gpu.yaml --num_processes ${Math.min(2, processes)} train.py --vllm server --vllm-url http://localhost:8001
+\`\`\`
+
+TRL ${PACKAGES['trl']} takes vLLM up to ${VLLM}, which brings a torch of its own; where pip finds its pins at odds with transformers ${PACKAGES['transformers']}, take the newest transformers that
+this vLLM allows (5.2 or later). With vLLM, TRL weighs each episode by how far sampler and trainer disagree (vllm_importance_sampling_correction); the page does not.
+
+## Hugging Face Jobs
+
+\`\`\`sh
+hf auth login
+hf jobs uv run --flavor a10g-small --timeout 2h --secrets HF_TOKEN -v .:/run train.py --folder /run --output-dir /tmp/run --hub-model-id YOU/NAME
+\`\`\`
+
+\`-v .:/run\` copies this folder to a bucket of yours and mounts it; the trained adapter goes to the private repository YOU/NAME.
+${openenv ? 'A job reaches no server on your own machine: give the address of a Space or another public server with `--environment-url`.\n' : ''}\`hf jobs hardware\` lists the flavors. With vLLM: \`--with vllm==${VLLM}\` before train.py and \`--vllm colocate\` after it.
+
+## Where TRL does otherwise than the page
+
+* **Done.** TRL knows no end of an episode. Here a tool answers with more text than fits the budget when the environment is done; TRL leaves such a result out and ends the
+  episode after the model's own last token, as the page does. The number of tool results shown in TRL's print-out is therefore one less than the calls made.
+* **Rounds.** After the last of ${grpo.max_tool_calling_iterations} rounds TRL lets the model write another turn, whose calls are not made but whose tokens are trained on.
+* **Malformed calls** end an episode in TRL (the turn counts as a plain answer); the page tells the model what is wrong and lets it go on. Calls of a tool that does not exist get
+  TRL's words instead of the page's.
+* **Random numbers.** Environment seeds are the page's (steps from ${run.step + 1} on); tokens are drawn by PyTorch, so episodes differ from those that the page would have sampled.
+* **Optimizer and schedule** begin anew: AdamW's moments and the learning rate's schedule are not carried over.
+* **Speed.** TRL steps environments one after another and reads the whole conversation anew at every turn, unless vLLM caches it.
+* ${code('trainer._env_tools')} in train.py is not part of TRL's public interface: it makes the prompt word for word the page's. Check it when you take another version of TRL.
+`
+}
+
+function serverPart(server: string, episodes: number, seedIgnored: boolean): string {
+  return `
+## The environment's server
+
+${code(server)}, or another one: \`--environment-url http://localhost:8000\`. For a private Space set HF_TOKEN; it is sent to hosts under hf.space alone.
+
+TRL holds one session for each episode of a step: the server must allow **${episodes} sessions at once** (\`max_concurrent_envs\`; many public Spaces allow one or eight, so duplicate the
+Space and raise it), or make PROMPTS_PER_STEP and NUM_GENERATIONS in train.py smaller. A session that breaks leaves its episode without a reward (None), never with 0; when no
+episode can be begun for a minute, the run stops.
+${seedIgnored ? '\nServers of this kind may ignore the seed: the members of a group then get different tasks, which makes the baseline noisier.\n' : ''}`
+}
+
+/** A word of a shell command; texts that a shell would read are quoted. */
+function shellWord(text: string): string {
+  return /^[\w./@:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

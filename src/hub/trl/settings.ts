@@ -1,0 +1,65 @@
+/** The run's settings under TRL's names, as lines of Python for GRPOConfig, each with what must be known about it. */
+
+import type { GrpoConfig, RunConfig } from '../../core/config'
+import { comment, py } from './python'
+
+/** One argument of GRPOConfig, and why it is as it is, where TRL's meaning is not the page's. */
+interface Setting {
+  name: string
+  value: unknown
+  why?: string
+  /** Name of the constant of train.py that holds the value. */
+  constant?: string
+}
+
+const SCHEDULES = { linear: 'linear', cosine: 'cosine', constant: 'constant' } as const
+
+function schedule({ lr_scheduler_type, warmup_steps }: GrpoConfig): string {
+  return lr_scheduler_type === 'constant' && warmup_steps > 0 ? 'constant_with_warmup' : SCHEDULES[lr_scheduler_type]
+}
+
+/** All of GrpoConfig that TRL has, besides the batch sizes and the number of steps, which train.py computes. */
+export function grpoSettings({ grpo, enable_thinking }: RunConfig): Setting[] {
+  return [
+    { name: 'num_generations', value: grpo.num_generations, constant: 'NUM_GENERATIONS' },
+    { name: 'max_completion_length', value: grpo.max_completion_length, constant: 'MAX_COMPLETION_LENGTH' },
+    {
+      name: 'max_tool_calling_iterations',
+      value: grpo.max_tool_calling_iterations,
+      why: 'After the last round TRL lets the model write one more turn, whose calls are not made; the page ends there.',
+    },
+    { name: 'learning_rate', value: grpo.learning_rate },
+    { name: 'lr_scheduler_type', value: schedule(grpo) },
+    { name: 'warmup_steps', value: grpo.warmup_steps },
+    { name: 'optim', value: 'adamw_torch' },
+    { name: 'adam_beta1', value: grpo.adam_beta1 },
+    { name: 'adam_beta2', value: grpo.adam_beta2 },
+    { name: 'adam_epsilon', value: grpo.adam_epsilon },
+    { name: 'weight_decay', value: grpo.weight_decay },
+    { name: 'max_grad_norm', value: grpo.max_grad_norm },
+    { name: 'temperature', value: grpo.temperature },
+    { name: 'top_p', value: grpo.top_p },
+    { name: 'top_k', value: grpo.top_k, why: '0 = off.' },
+    { name: 'min_p', value: grpo.min_p },
+    { name: 'repetition_penalty', value: 1 },
+    { name: 'loss_type', value: grpo.loss_type },
+    { name: 'epsilon', value: grpo.epsilon },
+    { name: 'epsilon_high', value: grpo.epsilon_high },
+    { name: 'beta', value: grpo.beta },
+    { name: 'use_bias_correction_kl', value: false, why: 'The page adds the plain k3 estimate; TRL would weigh it with the ratio.' },
+    { name: 'num_iterations', value: grpo.num_iterations, constant: 'NUM_ITERATIONS' },
+    { name: 'scale_rewards', value: grpo.scale_rewards },
+    { name: 'mask_truncated_completions', value: grpo.mask_truncated_completions },
+    { name: 'seed', value: grpo.seed, constant: 'SEED', why: 'Draws differ from the page’s: TRL samples with PyTorch’s generator.' },
+    { name: 'shuffle_dataset', value: false, why: 'The page’s groups in the page’s order.' },
+    { name: 'chat_template_kwargs', value: { enable_thinking }, constant: 'CHAT_TEMPLATE_KWARGS' },
+  ]
+}
+
+/** The settings as arguments, each on a line of its own at `indent` blanks. */
+export function settingLines(settings: readonly Setting[], indent: number): string {
+  const before = ' '.repeat(indent)
+  return settings
+    .map(({ name, value, why, constant }) => `${why === undefined ? '' : `${comment(why, indent)}\n`}${before}${name}=${constant ?? py(value, indent)},`)
+    .join('\n')
+}

@@ -1,0 +1,243 @@
+/** train.py: GRPOTrainer with the run's settings, its adapter as the start, and its environment. */
+
+import type { RunRecord } from '../../core/run-record'
+import { comment, docstring, py, pyString } from './python'
+import { grpoSettings, settingLines } from './settings'
+import { requirements } from './versions'
+
+export interface TrainScriptFacts {
+  /** Whether adapter/ and base/ are in the folder. */
+  adapter: boolean
+  base: boolean
+}
+
+/** The text of train.py. */
+export function trainScript(run: RunRecord, { adapter, base }: TrainScriptFacts): string {
+  const { config, step } = run
+  const { grpo } = config
+  const openenv = config.environment.kind === 'openenv'
+  const head = [
+    '# /// script',
+    '# requires-python = ">=3.11"',
+    `# dependencies = ${py(requirements(openenv)).split('\n').join('\n# ')}`,
+    '# ///',
+    docstring(`Goes on in TRL with the run ${run.name.replaceAll(/\s+/g, ' ')} of GRPO Playground, after its step ${step}. How to start it: README.md.`, 0),
+    '',
+    'from __future__ import annotations',
+    '',
+    'import argparse',
+    'import os',
+    'import sys',
+    'from importlib.resources import files',
+    'from pathlib import Path',
+    'from typing import Any',
+    '',
+    'import torch',
+    'from datasets import Dataset',
+    ...(adapter ? [`from peft import ${config.adapter?.kind === 'hub' && grpo.beta !== 0 ? 'PeftModel, load_peft_weights, set_peft_model_state_dict' : 'PeftModel'}`] : []),
+    `from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer${grpo.target_reward === null ? '' : ', TrainerCallback'}`,
+    'from trl import GRPOConfig, GRPOTrainer',
+    'from trl.chat_template_utils import add_response_schema',
+    '',
+    '# The page’s steps that came before: environment seeds are drawn from there on.',
+    `STEPS_DONE = ${step}`,
+    `SEED = ${grpo.seed}`,
+    '# GRPO steps of this run; an optimizer step for each, num_iterations times.',
+    `STEPS = ${grpo.max_steps}`,
+    `NUM_ITERATIONS = ${grpo.num_iterations}`,
+    `NUM_GENERATIONS = ${grpo.num_generations}`,
+    `PROMPTS_PER_STEP = ${grpo.prompts_per_step}`,
+    `MAX_COMPLETION_LENGTH = ${grpo.max_completion_length}`,
+    ...(grpo.target_reward === null ? [] : ['# The run ends when the mean reward of the last five steps reaches this.', `TARGET_REWARD = ${py(grpo.target_reward)}`]),
+    ...(base ? ['# The model’s files, which are in this folder.', 'BASE = "base"', 'REVISION = None'] : [`BASE = ${pyString(config.model)}`, `REVISION = ${pyString(run.modelSha ?? config.model_revision)}`]),
+    '# Qwen3’s thinking switch.',
+    `CHAT_TEMPLATE_KWARGS = ${py({ enable_thinking: config.enable_thinking })}`,
+    '',
+    '',
+  ]
+  const parts = [argumentsFunction(), modelFunction(run, adapter), TOKENIZER, REWARD, ...(grpo.target_reward === null ? [] : [CALLBACK]), mainFunction(run, adapter)]
+  return `${head.join('\n')}\n${parts.join('\n\n')}\n`
+}
+
+function argumentsFunction(): string {
+  return `def arguments() -> argparse.Namespace:
+    """What may differ between machines; the settings of the run stand in main."""
+    cli = argparse.ArgumentParser(description="Goes on in TRL with a run of GRPO Playground.")
+    cli.add_argument("--folder", type=Path, default=Path(__file__).resolve().parent, help="this folder, where the script runs elsewhere")
+    cli.add_argument("--output-dir", default="trl-run", help="checkpoints and the final adapter")
+    cli.add_argument("--steps", type=int, default=STEPS, help="GRPO steps")
+    cli.add_argument("--micro-batch", type=int, default=8, help="most episodes in one forward pass of a device; changes memory and speed only")
+    cli.add_argument("--environment-url", help="another address of the OpenEnv server")
+    cli.add_argument("--vllm", choices=["colocate", "server"], help="sample with vLLM, on the training devices or on a server")
+    cli.add_argument("--vllm-url", default="http://localhost:8001", help="address of the vLLM server")
+    cli.add_argument("--report-to", default="none", help="trackio, wandb, tensorboard ...")
+    cli.add_argument("--hub-model-id", help="push the trained adapter to this repository, private")
+    return cli.parse_args()
+`
+}
+
+function modelFunction({ config }: RunRecord, adapter: boolean): string {
+  const quantised =
+    config.precision === 'float32'
+      ? []
+      : [
+          comment(
+            `STUB: the page kept the base weights as ${config.precision}, in symmetric blocks of 32 with float32 scales. Nothing in PyTorch has this format,\n` +
+              'so they are taken as published here: the first rewards may differ by what rounding costs. For a small memory pass\n' +
+              `quantization_config=BitsAndBytesConfig(${config.precision === 'int8' ? 'load_in_8bit=True' : 'load_in_4bit=True'}), which rounds otherwise than the page.`,
+            4,
+          ),
+        ]
+  const load = ['    # float32 weights, as the LoRA is trained over on the page; a GPU computes in bfloat16 (bf16 below).', ...quantised, '    model = AutoModelForCausalLM.from_pretrained(base, revision=REVISION, dtype=torch.float32)']
+  const start = adapter
+    ? ['    # Without is_trainable the adapter would stay frozen, silently.', '    return PeftModel.from_pretrained(model, str(folder / "adapter"), is_trainable=True)']
+    : ['    # All parameters are trained, as on the page.', '    return model']
+  return [`def load_model(base: str, folder: Path) -> ${adapter ? 'PeftModel' : 'Any'}:`, '    """The policy as the page left it."""', ...load, ...start, ''].join('\n')
+}
+
+const TOKENIZER = `def load_tokenizer(base: str, prompt: list[dict[str, str]], tools: list[dict[str, Any]]) -> Any:
+    """The model's tokenizer, with a chat template that TRL can read tool calls of: it knows templates by their very text."""
+    tokenizer = AutoTokenizer.from_pretrained(base, revision=REVISION, padding_side="left")
+    try:
+        return add_response_schema(tokenizer)
+    except ValueError:
+        pass
+
+    def rendered() -> str:
+        return tokenizer.apply_chat_template(prompt, tools=tools, tokenize=False, add_generation_prompt=True, **CHAT_TEMPLATE_KWARGS)
+
+    own = rendered()
+    name = "qwen2_5" if AutoConfig.from_pretrained(base, revision=REVISION).model_type == "qwen2" else "qwen3"
+    tokenizer.chat_template = (files("trl") / "chat_templates" / f"{name}.jinja").read_text(encoding="utf-8")
+    if rendered() != own:
+        sys.exit("TRL does not know this model's chat template, and Qwen's says something else. Set response_schema on the tokenizer (TRL's docs).")
+    return add_response_schema(tokenizer)
+`
+
+const REWARD = `def environment_reward(environments: list[Any], log_metric: Any, **_: Any) -> list[float | None]:
+    """The environment's reward of each episode; None where it failed, which leaves the episode out."""
+    rewards = [environment._reward() for environment in environments]
+    scored = [(environment, reward) for environment, reward in zip(environments, rewards) if reward is not None]
+    if scored:
+        log_metric("success", sum(environment._is_success(reward) for environment, reward in scored) / len(scored))
+    log_metric("unscorable", len(rewards) - len(scored))
+    return rewards
+`
+
+const CALLBACK = `class StopAtTarget(TrainerCallback):
+    """Ends the run as the page does."""
+
+    def __init__(self) -> None:
+        self.rewards: list[float] = []
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+        # The later optimizer steps of a generation have no reward of their own.
+        if logs and logs.get("reward") is not None:
+            self.rewards = [*self.rewards, float(logs["reward"])][-5:]
+            control.should_training_stop = len(self.rewards) == 5 and sum(self.rewards) / 5 >= TARGET_REWARD
+`
+
+function mainFunction(run: RunRecord, adapter: boolean): string {
+  const { config } = run
+  const { grpo } = config
+  const bnpo = grpo.loss_type === 'bnpo'
+  const batch = bnpo
+    ? ['    # bnpo averages over the tokens of a forward pass, on the page over those of the step: all of them in one pass is the same.', '    micro_batch = per_device']
+    : ['    micro_batch = max(size for size in range(1, args.micro_batch + 1) if per_device % size == 0)']
+  const openenv = config.environment.kind === 'openenv'
+  return `def main() -> None:
+    """Train, and save the adapter."""
+    args = arguments()
+    sys.path.insert(0, str(args.folder))
+    from environment import SYSTEM_PROMPT, TOOLS, USER_PROMPT, PlaygroundEnvironment
+    from playground import group_seeds
+
+    # A tool result that does not fit the budget is left out by TRL, and the episode ends with the model's own last token: as the page ends
+    # an episode that the environment calls done. Without this, TRL would let the model go on talking after the end.
+    PlaygroundEnvironment._end = " over" * (MAX_COMPLETION_LENGTH + 1)
+${openenv ? '    if args.environment_url:\n        PlaygroundEnvironment._url = args.environment_url\n' : ''}
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    episodes = PROMPTS_PER_STEP * NUM_GENERATIONS
+    if episodes % processes:
+        sys.exit(f"{episodes} episodes a step cannot be shared by {processes} processes: start another number of them (--num_processes).")
+    per_device = episodes // processes
+${batch.join('\n')}
+
+    prompt = [{"role": "user", "content": USER_PROMPT}]
+    if SYSTEM_PROMPT:
+        prompt.insert(0, {"role": "system", "content": SYSTEM_PROMPT})
+    # One row a group: each member is reset with the same seed. Steps of the page count from 1.
+    seeds = [seed for step in range(args.steps) for seed in group_seeds(SEED, STEPS_DONE + 1 + step, PROMPTS_PER_STEP)]
+    dataset = Dataset.from_list([{"prompt": prompt, "seed": seed} for seed in seeds])
+
+    has_gpu = torch.cuda.is_available()
+    config = GRPOConfig(
+        output_dir=args.output_dir,
+        max_steps=args.steps * NUM_ITERATIONS,
+        # A step of the optimizer is a step of the page, however many devices share it.
+        per_device_train_batch_size=micro_batch,
+        gradient_accumulation_steps=per_device // micro_batch,
+${settingLines(grpoSettings(config), 8)}
+        bf16=has_gpu,
+        use_cpu=not has_gpu,
+        gradient_checkpointing=has_gpu,
+        use_vllm=args.vllm is not None,
+        vllm_mode=args.vllm or "colocate",
+        vllm_server_base_url=args.vllm_url if args.vllm == "server" else None,
+        logging_steps=1,
+        log_completions=True,
+        num_completions_to_print=2,
+        save_steps=10,
+        report_to=args.report_to,
+        push_to_hub=args.hub_model_id is not None,
+        hub_model_id=args.hub_model_id,
+        hub_private_repo=True,
+    )
+    base = str(args.folder / BASE) if (args.folder / BASE).is_dir() else BASE
+    trainer = GRPOTrainer(
+        model=load_model(base, args.folder),
+        reward_funcs=environment_reward,
+        args=config,
+        train_dataset=dataset,
+        processing_class=load_tokenizer(base, prompt, TOOLS),
+        environment_factory=PlaygroundEnvironment,
+${grpo.target_reward === null ? '' : '        callbacks=[StopAtTarget()],\n'}    )
+    # TRL would write the schemas anew from the methods, sorted by name; the policy has learned to read these.
+    trainer._env_tools = {None: TOOLS}
+${referenceLines(run, adapter)}    trainer.train()
+    trainer.save_model(args.output_dir)
+    if args.hub_model_id:
+        trainer.push_to_hub()
+
+
+if __name__ == "__main__":
+    main()`
+}
+
+/** What the KL term compares with: on the page the policy that the run began with, in TRL a copy of the adapter that it is given. */
+function referenceLines({ config, step }: RunRecord, adapter: boolean): string {
+  const { grpo, adapter: source } = config
+  if (grpo.beta === 0 || step === 0) return ''
+  if (!adapter) {
+    return `${comment('STUB: the page’s reference is the model that the run began with; TRL takes the one that it finds under BASE, which is already trained.', 4)}\n`
+  }
+  if (source === null) {
+    return `    # The page's reference is the policy that the run began with: a fresh LoRA, which is the base model. TRL took a copy of adapter/.
+    for name, parameter in trainer.model.named_parameters():
+        if ".ref." in name and "lora_B" in name:
+            parameter.data.zero_()
+`
+  }
+  const from = source.kind === 'hub' ? `load_peft_weights(${pyString(source.repo)}, revision=${pyString(source.revision)})` : ''
+  if (source.kind === 'hub') {
+    return `    # The page's reference is the adapter that the run began with. TRL took a copy of adapter/.
+    set_peft_model_state_dict(trainer.model, ${from}, adapter_name="ref")
+`
+  }
+  return `${comment(
+    `STUB: the page's reference is the adapter that the run began with, the file ${source.name}, which the page did not keep. TRL compares with adapter/\n` +
+      'instead, so the KL term is 0 at first. With the file at hand, from peft:\n' +
+      'set_peft_model_state_dict(trainer.model, load_peft_weights("FOLDER OF THE FILE"), adapter_name="ref")',
+    4,
+  )}\n`
+}
