@@ -80,5 +80,11 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
       'Check that the environment is running, then evaluate again.',
     )
   }
-  return { success, reward, episodes: episodes.length, unscorable: episodes.length - rewards.length }
+  const unscorable = episodes.length - rewards.length
+  if (unscorable > 0) {
+    const why = episodes.find(({ reward, error }) => reward === null && error !== null)?.error ?? 'the environment gave no reward'
+    const text = `${unscorable} of ${total} evaluation episodes could not be scored (${why.replace(/\.$/, '')}): the rate is of the other ${rewards.length}.`
+    onEvent({ type: 'notice', level: 'warning', text })
+  }
+  return { success, reward, episodes: episodes.length, unscorable }
 }

@@ -64,6 +64,17 @@ describe('deriveTools', () => {
 })
 
 describe('planCall', () => {
+  it('sends null where the server would fill in something else, and leaves out what was left out', () => {
+    const made = deriveTools(facts({ required: ['a'], fields: { a: { type: 'integer', nullable: true }, b: { type: 'integer', nullable: true, default: 5 }, c: { type: 'integer', default: 5 }, d: { type: 'integer', nullable: true } } })) ?? []
+    const found = shell('typed', made.map(discoveredTool))
+    const name = made[0]?.tool.function.name ?? ''
+    const plan = (args: Record<string, unknown>) => planCall(found, { name, arguments: args })
+    expect(plan({ a: null, b: null, d: null })).toEqual({ kind: 'send', action: { a: null, b: null }, then: null })
+    expect(plan({ a: 1 })).toEqual({ kind: 'send', action: { a: 1 }, then: null })
+    expect(plan({ a: 1, c: null })).toMatchObject({ kind: 'refused', text: expect.stringContaining('"c" of') as string })
+  })
+
+
   const say = { type: 'function', function: { name: 'say', description: '', parameters: { type: 'object', properties: {} } } } as const
   it('an MCP call goes to the server as it is, unknown tools and arguments included: the server is the judge', () => {
     for (const name of ['say', 'nope']) {

@@ -31,17 +31,19 @@ export function planCall(found: DiscoveredEnvironment, call: ToolCall): CallPlan
   const { fields, then } = called.mapping
   const action: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
-    const given = fieldValue(value, call.arguments)
+    const given = fieldValue(value, call.arguments, called.tool.function.parameters)
     if (given !== undefined) action[name] = given
   }
   return { kind: 'send', action, then: then ? { action: { ...then.action }, times: then.times } : null }
 }
 
-function fieldValue(value: ActionValue, given: Readonly<Record<string, unknown>>): unknown {
+function fieldValue(value: ActionValue, given: Readonly<Record<string, unknown>>, { required = [], properties = {} }: JsonSchema): unknown {
   if (value.kind === 'constant') return value.value
   if (value.kind === 'argument') {
     const argument = given[value.from]
-    if (argument === null || argument === undefined) return undefined
+    // Null is the same as left out, unless the field must be given or the server would fill in something else.
+    const isLeftOut = argument === null && !required.includes(value.from) && (properties[value.from]?.default ?? null) === null
+    if (argument === undefined || isLeftOut) return undefined
     return value.choices !== undefined && typeof argument === 'string' && Object.hasOwn(value.choices, argument)
       ? value.choices[argument]
       : argument
