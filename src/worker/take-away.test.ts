@@ -109,7 +109,12 @@ describe('an export', () => {
 
   it('of everything holds one folder a kind', async () => {
     const folders = new Set([...(await opened('everything')).keys()].map((path) => path.split('/').slice(0, 2).join('/')))
-    for (const part of ['adapter', 'merged', 'trajectories', 'trackio', 'trl', 'run.json', 'metrics.csv']) expect(folders).toContain(`lane-ete-co/${part}`)
+    for (const part of ['adapter', 'merged', 'trajectories', 'trackio', 'trl', 'unipo', 'run.json', 'metrics.csv']) expect(folders).toContain(`lane-ete-co/${part}`)
+  })
+
+  it('holds no Hub token that a person wrote somewhere', async () => {
+    await archive.edit('run', { notes: 'my token is hf_abcdefghijklmnopqrstuvwxyz0123456789' })
+    for (const [path, bytes] of await opened('everything')) expect(new TextDecoder().decode(bytes), path).not.toContain('hf_abcdefghij')
   })
 
   it('of one file is that file', async () => {

@@ -5,6 +5,7 @@ import type { ExportFile, KeptEpisode, RunRecord, StepSummary } from '../core/ru
 import { isHubModel } from '../env/models'
 import { FolderSource } from '../hub/folder-source'
 import type { ModelCardInput } from '../hub/model-card'
+import { withoutTokens } from '../hub/secrets'
 import { parseModelConfig } from '../model/config'
 import type { RunArchive } from './archive'
 import { curvePicture } from './curve-picture'
@@ -126,6 +127,12 @@ export async function datasetFolder({ run, steps }: Kept, repo: string | null): 
   return datasetFiles(run, steps(), repo === null ? {} : { repo })
 }
 
+/** For UNIPO's viewer. */
+async function unipoFiles({ run, history, steps }: Kept): Promise<ExportFile[]> {
+  const { unipoJsonl } = await import('../hub/unipo-export')
+  return [{ path: 'rollouts.jsonl', content: await unipoJsonl(run, history, steps()) }]
+}
+
 /**
  * The files of one kind, and the name under which they are saved (with .zip for several).
  * @throws PlaygroundError with what is missing
@@ -161,11 +168,12 @@ async function everything(archive: RunArchive, kept: Kept, history: readonly Ste
   const { run } = kept
   const { csv, trackio } = await metricFiles(kept)
   return [
-    { path: 'run.json', content: JSON.stringify({ run, history }, null, 1) },
+    { path: 'run.json', content: withoutTokens(JSON.stringify({ run, history }, null, 1)) },
     csv,
     ...inFolder('trackio', trackio),
     ...(await part('adapter', () => adapterFolder(kept, null))),
     ...(await part('trajectories', () => datasetFolder(kept, null))),
+    ...(await part('unipo', () => unipoFiles(kept))),
     ...(await part('trl', () => trlFiles(kept))),
     ...(isHubModel(run.config.model) ? [] : await part('merged', () => mergedFolder(archive, kept, null))),
   ]
