@@ -105,6 +105,31 @@ describe('the runs that are kept', () => {
     ])
   })
 
+  it('stand on another base to be measured only, until they are gone on with', () => {
+    const { port, runs, view } = page()
+    const restored = restoredMessage(3, { config: { ...A.config, precision: 'int4' } })
+    runs.resume('run-a', 'float32')
+    expect(port.sent).toEqual([{ type: 'resume', id: 'run-a', precision: 'float32' }])
+    port.say({ type: 'cleared' }, restored)
+    expect(view().measuring).toBe('float32')
+    runs.resume('run-a')
+    expect(port.sent.at(-1)).toEqual({ type: 'resume', id: 'run-a' })
+    port.say({ type: 'cleared' }, restored)
+    expect(view().measuring).toBeNull()
+  })
+
+  it('say why one could not be deleted', () => {
+    const { port, runs, view } = page()
+    const notice = (text: string) => ({ type: 'event', event: { type: 'notice', level: 'warning', text } }) as const
+    port.say(notice('Something else.'))
+    expect(view().removeProblem).toBeNull()
+    runs.remove('run-a')
+    port.say(notice('This run is open in another tab.'), runsMessage([A]), notice('Something else.'))
+    expect(view().removeProblem).toBe('This run is open in another tab.')
+    runs.remove('run-a')
+    expect(view().removeProblem).toBeNull()
+  })
+
   it('give a file of trajectories to the worker and keep what was wrong with it', () => {
     const { port, runs, view } = page()
     const file = new Blob(['{}'])

@@ -1,6 +1,7 @@
 /** The runs that this browser keeps, as the page shows them: the list, which of them are compared, what is being gone on with. No React, no DOM. */
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
+import type { Precision } from '../core/config'
 import type { DeviceReport } from '../core/plan'
 import type { RunRecord, StepSummary } from '../core/run-record'
 import type { Message } from '../worker/protocol'
@@ -28,6 +29,10 @@ export interface RunsView {
   compared: readonly string[]
   /** The run that is being loaded again. */
   resuming: string | null
+  /** The base that the loaded run stands on to be measured only; null while it can be trained on. */
+  measuring: Precision | null
+  /** Why a run was not deleted. */
+  removeProblem: string | null
   /** The run that the page offered to go on with when it was opened; null once it was answered. */
   offered: string | null
   /** Trajectories that are being read from a file, and what was wrong with the last ones. */
@@ -39,8 +44,8 @@ export interface Runs {
   readonly store: StoreApi<RunsView>
   /** Asks for the list. */
   list(): void
-  /** Loads a kept run and goes on at its newest checkpoint. */
-  resume(id: string): void
+  /** Loads a kept run and goes on at its newest checkpoint; on a base of another precision it can be measured only. */
+  resume(id: string, precision?: Precision): void
   edit(id: string, change: { name?: string; notes?: string }): void
   remove(id: string): void
   /** Reads the steps of every listed run that are not known yet. */
@@ -61,6 +66,8 @@ const NOTHING: RunsView = {
   histories: {},
   compared: [],
   resuming: null,
+  measuring: null,
+  removeProblem: null,
   offered: null,
   importing: null,
   importProblem: null,
@@ -76,6 +83,8 @@ export function createRuns(port: EnginePort): Runs {
   const store = createStore<RunsView>(() => NOTHING)
   let requests = 0
   const reading = new Map<number, string>()
+  let wanted: Precision | undefined
+  let removing = false
 
   function listed({ runs, current, storage, problem }: Extract<Message, { type: 'runs' }>) {
     const ids = new Set(runs.map(({ id }) => id))
@@ -105,6 +114,7 @@ export function createRuns(port: EnginePort): Runs {
   port.onMessage((message) => {
     switch (message.type) {
       case 'runs':
+        removing = false
         return listed(message)
       case 'run-history': {
         const id = reading.get(message.requestId)
@@ -114,11 +124,21 @@ export function createRuns(port: EnginePort): Runs {
         return store.setState(({ histories }) => ({ histories: { ...histories, [id]: { ...known, steps: message.history } } }))
       }
       case 'restored':
-        return store.setState({ resuming: null, importing: null, importProblem: null, offered: null })
+        return store.setState(({ resuming }) => ({
+          measuring: resuming === message.run.id && wanted !== undefined && wanted !== message.run.config.precision ? wanted : null,
+          resuming: null,
+          importing: null,
+          importProblem: null,
+          offered: null,
+        }))
+      case 'cleared':
+        return store.setState({ measuring: null })
       case 'event':
-        // A file that cannot be shown is answered by a notice.
+        // A file that cannot be shown is answered by a notice, and so is a run that cannot be deleted.
         if (message.event.type === 'notice' && store.getState().importing !== null) {
           store.setState({ importing: null, importProblem: message.event.text })
+        } else if (message.event.type === 'notice' && removing) {
+          store.setState({ removeProblem: message.event.text })
         }
         return
       case 'state':
@@ -132,12 +152,17 @@ export function createRuns(port: EnginePort): Runs {
   return {
     store,
     list: () => port.send({ type: 'list-runs' }),
-    resume(id) {
+    resume(id, precision) {
+      wanted = precision
       store.setState({ resuming: id })
-      port.send({ type: 'resume', id })
+      port.send({ type: 'resume', id, ...(precision ? { precision } : {}) })
     },
     edit: (id, change) => port.send({ type: 'edit-run', id, ...change }),
-    remove: (id) => port.send({ type: 'delete-run', id }),
+    remove(id) {
+      removing = true
+      store.setState({ removeProblem: null })
+      port.send({ type: 'delete-run', id })
+    },
     readHistories: () => readHistories((store.getState().runs ?? []).map(({ id }) => id)),
     compare(id, on) {
       store.setState(({ compared }) => ({ compared: on ? [...compared.filter((c) => c !== id), id].slice(-MOST_COMPARED) : compared.filter((c) => c !== id) }))

@@ -25,6 +25,7 @@ export const RUNS_STRINGS = {
     evaluating: 'Episodes are being measured: wait until they have ended.',
     resuming: 'A run is being loaded.',
   },
+  measuring: 'This run stands on another base to be measured only: resume it under Runs to train on',
   compare: 'Compare',
   compareName: (name: string) => `Compare ${name}`,
   showCurves: (n: number) => (n === 1 ? 'Show it in Curves' : `Show ${n} runs in Curves`),

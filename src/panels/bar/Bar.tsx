@@ -1,7 +1,7 @@
 /** The bar: the four buttons, the sentence of state, the badge, and what concerns the whole page. */
 
 import { isFresh } from '../../store/controller'
-import { useModels, useRun, useSetup, useStores } from '../../store/hooks'
+import { useModels, useRun, useRuns, useSetup, useStores } from '../../store/hooks'
 import { needsLoad } from '../../store/model-settings'
 import { isDistrusted } from '../../store/model-store'
 import { hasChanges } from '../../store/setup-store'
@@ -49,7 +49,8 @@ function Controls() {
   const engine = useRun((view) => view.engine)
   const distrusted = useModels((models) => isDistrusted(engine, models))
   const recording = useRun((view) => view.recording !== null)
-  const blocked = recording ? S.runs.recording.blocked : distrusted ? S.model.test.blocked : fresh && waits ? S.model.loadFirst : null
+  const measuring = useRuns((view) => view.measuring !== null)
+  const blocked = recording ? S.runs.recording.blocked : measuring ? S.runs.measuring : distrusted ? S.model.test.blocked : fresh && waits ? S.model.loadFirst : null
   const active = isActive(run)
   const idle = run.state === 'ready' || run.state === 'paused' || (run.state === 'failed' && run.recoverable)
   // A server, or a Space that wakes, is waited for: that can be stopped, and begun again by Reset.

@@ -22,6 +22,7 @@ interface RunRowProps {
 export function RunRow({ run, blocked, onResume, onGone }: RunRowProps) {
   const { runs } = useStores()
   const loaded = useRuns((view) => view.current === run.id)
+  const measured = useRuns((view) => view.measuring !== null) && loaded
   const { id, name, notes, checkpoint, finished, droppedSteps } = run
   const words = finished ? S.runs.load : S.runs.resume
   const resume = () => {
@@ -37,7 +38,7 @@ export function RunRow({ run, blocked, onResume, onGone }: RunRowProps) {
         {droppedSteps > 0 && <p className="note">{S.runs.dropped(droppedSteps)}</p>}
         {checkpoint === null && !loaded && <p className="note">{S.runs.noCheckpoint}</p>}
       </div>
-      {loaded ? (
+      {loaded && !measured ? (
         <span className="run-loaded" data-testid="run-loaded">
           {S.runs.loaded}
         </span>

@@ -35,6 +35,7 @@ function List({ onClose }: { onClose: () => void }) {
   const runs = useRuns((view) => view.runs)
   const compared = useRuns((view) => view.compared.length)
   const blocked = useResumeBlocked()
+  const problem = useRuns((view) => view.removeProblem)
   const list = useRef<HTMLUListElement>(null)
   if (runs === null) return <p className="empty">{S.runs.asking}</p>
   if (runs.length === 0) return <p className="empty">{S.runs.none}</p>
@@ -47,6 +48,11 @@ function List({ onClose }: { onClose: () => void }) {
       {blocked !== null && (
         <p className="note runs-problem" id="runs-blocked" data-testid="runs-blocked">
           {blocked}
+        </p>
+      )}
+      {problem !== null && (
+        <p className="notice failure runs-problem" role="alert" data-testid="remove-problem">
+          {problem}
         </p>
       )}
       {/* Takes the focus of a run that is deleted. */}

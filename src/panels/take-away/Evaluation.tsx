@@ -60,8 +60,26 @@ export function Evaluation({ run }: { run: RunRecord }) {
           {error}
         </p>
       )}
+      {loaded && <OtherBase run={run} disabled={busy || unready !== null} />}
       <Results records={shown} />
     </section>
+  )
+}
+
+/** A run on a quantised base: whoever loads its adapter elsewhere has the base as it is on the Hub. */
+function OtherBase({ run: { id, config, checkpoint }, disabled }: { run: RunRecord; disabled: boolean }) {
+  const { runs } = useStores()
+  const measuring = useRuns((view) => view.measuring)
+  const words = S.takeAway.evaluation
+  if (config.precision === 'float32' || checkpoint === null) return null
+  const to = measuring === null ? ('float32' as const) : undefined
+  return (
+    <p className="note" data-testid="other-base">
+      {measuring === null ? words.otherBase(config.precision) : words.onBase(measuring)}{' '}
+      <button type="button" className="link" data-testid="load-base" disabled={disabled} onClick={() => runs.resume(id, to)}>
+        {measuring === null ? words.loadBase : words.backToBase(config.precision)}
+      </button>
+    </p>
   )
 }
 

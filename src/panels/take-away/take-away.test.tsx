@@ -114,6 +114,18 @@ describe('an evaluation', () => {
     expect(rows[1]).toContain('0/0–')
   })
 
+  it('can be made on the float32 base, too, where the run was trained on another', async () => {
+    const run = runRecord({ id: 'run-a', config: { ...A.config, precision: 'int4' } })
+    const page = await open([run])
+    expect(page.text('other-base')).toContain('trained on its base in int4')
+    await page.press('load-base')
+    expect(page.sent('resume')).toEqual([{ type: 'resume', id: 'run-a', precision: 'float32' }])
+    await page.say({ type: 'restored', run, history: [], episodes: [] })
+    expect(page.text('other-base')).toContain('stands on the float32 base now')
+    await page.press('load-base')
+    expect(page.sent('resume').at(-1)).toEqual({ type: 'resume', id: 'run-a' })
+  })
+
   it('is refused with the reason: another run, a step under way, the worker’s own', async () => {
     const other = await open([A, B], 'run-b')
     await other.type('take-away-run', 'run-a')
