@@ -68,7 +68,7 @@ export const CATALOGUE_STRINGS = {
   /** A recorded episode. */
   look: 'Look at a recorded episode',
   hide: 'Close the recorded episode',
-  noRecording: 'No recorded episode.',
+  noRecording: (why: string | null) => `No recorded episode.${why === null ? '' : ` ${why}`}`,
   loading: 'Reading the recording.',
   failed: (why: string) => `The recording could not be read: ${why}`,
   recorded: (date: string) => `Recorded ${date}`,

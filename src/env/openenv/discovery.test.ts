@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { withoutSecrets, type DiscoveredEnvironment } from '../../core/discovered'
+import { entryOf } from './catalogue'
 import { factsFromSchema, readTools } from './discovery'
 import { OpenEnvEnvironment } from './client'
 import { errorFrame, fakeServer, missing, noMcp, observation, type Peer } from './testing/fake-socket'
@@ -146,12 +147,38 @@ describe('typed servers', () => {
     expect(names(environment).join(' ')).toBe(tools)
   })
 
+  it('is not asked for its name where the rest tells: a real server builds an environment for that, and answers nobody meanwhile', async () => {
+    const asked: string[] = []
+    const { WebSocket } = fakeServer({
+      onFrame: (frame, peer) =>
+        peer.send(frame.type === 'mcp' ? noMcp : frame.type === 'state' ? { type: 'state', data: { env_id: 'Wordle-v0' } } : missing('message')),
+    })
+    const fetch = (url: unknown) => {
+      asked.push(new URL(String(url)).pathname)
+      return Promise.reject(new TypeError('Failed to fetch'))
+    }
+    const environment = new OpenEnvEnvironment('example.org', { WebSocket, fetch, deadlines: { helloMs: 200 } })
+    await environment.connect()
+    expect(environment.discovered?.entry).toBe('wordle')
+    expect(asked).toEqual(['/schema'])
+  })
+
+  it.each([
+    ['connect4', 'column', { board: [], next_player: 1 }],
+    ['maze', 'action', { exit_cell: [7, 7] }],
+    ['wildfire', 'action', { burn_timers: [] }],
+  ])('%s is told by the fields of its state', async (id, field, state) => {
+    const { environment } = await connect({ missing: missing(field), state })
+    expect(environment.discovered?.entry).toBe(id)
+    expect((await connect({ missing: missing(field), wrong: wrong(field, 'int_parsing') })).environment.discovered?.entry).toBeNull()
+  })
+
   it('is helped by /metadata where it can be read: the name tells which, the description is a note', async () => {
     const server = { missing: missing('action'), wrong: wrong('action', 'int_parsing') }
     expect(names((await connect(server)).environment)).toEqual(['set_action'])
     const { environment } = await connect({ ...server, metadata: { name: 'snake_env', description: 'Eat apples.' } })
     expect(names(environment)).toEqual(['turn', 'go_on'])
-    expect(environment.discovered).toMatchObject({ entry: 'snake', evidence: 'source', notes: ['The server says: Eat apples.'] })
+    expect(environment.discovered).toMatchObject({ entry: 'snake', evidence: 'played', notes: [...(entryOf('snake')?.notes ?? []), 'The server says: Eat apples.'] })
     const odd = await connect({ ...server, metadata: { name: 7, description: null } })
     expect(odd.environment.discovered).toMatchObject({ entry: null, title: 'example.org', notes: [] })
   })

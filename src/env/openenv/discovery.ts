@@ -153,7 +153,7 @@ async function askState(socket: SessionSocket, deadlineMs: number): Promise<Pick
 }
 
 /** Required fields of which the state must tell which environment it is. */
-const AMBIGUOUS = ['action_id', 'message']
+const AMBIGUOUS = ['action_id', 'message', 'action', 'column', '']
 
 export interface DiscoveryOptions {
   host: string
@@ -174,21 +174,21 @@ export interface DiscoveryOptions {
 export async function discover(hello: Reply, socket: SessionSocket, options: DiscoveryOptions): Promise<DiscoveredEnvironment> {
   const { host, deadlineMs } = options
   const tools = hello.kind === 'mcp' ? readTools(hello.result) : null
-  const metadata = fetchJson('/metadata', options)
+  // A server builds an environment to tell its name, which can take it seconds in which it answers nobody: asked only where nothing else tells.
+  const askName = () => fetchJson('/metadata', options)
   if (tools !== null) {
-    const about = await metadata
-    const entry = findMcp(tools, namesOf(options, about))
+    const known = findMcp(tools, namesOf(options, null))
+    const about = known === null ? await askName() : null
+    const entry = known ?? findMcp(tools, namesOf(options, about))
     const recognised = entry ? `It offers the tools of ${entry.title}.` : 'It offers tools that the catalogue does not know.'
     return describe(options, about, entry, { family: 'mcp', recognised, tools: tools.map(mcpTool) })
   }
-  const [first, schema, about] = await Promise.all([
-    probe(socket, host, deadlineMs),
-    fetchJson('/schema', options),
-    metadata,
-  ])
+  const first = await probe(socket, host, deadlineMs)
+  const isAmbiguous = AMBIGUOUS.includes(first.required.join())
+  const state = isAmbiguous ? await askState(socket, deadlineMs) : { game: '', stateFields: [] }
+  const schema = await fetchJson('/schema', options)
   const told = factsFromSchema(schema?.['action'])
   const required = first.required.length > 0 ? first.required : (told?.required ?? [])
-  const state = AMBIGUOUS.includes(required.join()) ? await askState(socket, deadlineMs) : { game: '', stateFields: [] }
   const facts: ActionFacts = {
     required,
     choices: { ...told?.choices, ...first.choices },
@@ -197,9 +197,12 @@ export async function discover(hello: Reply, socket: SessionSocket, options: Dis
     title: told?.title ?? '',
     game: state.game || (told?.game ?? ''),
     stateFields: state.stateFields,
-    names: namesOf(options, about),
+    names: namesOf(options, null),
   }
-  const entry = findTyped(facts)
+  const known = findTyped(facts)
+  const about = known === null || known.id === 'message' ? await askName() : null
+  facts.names = namesOf(options, about)
+  const entry = about === null ? known : findTyped(facts)
   const how = told === null ? 'its refusals of our questions' : 'its schema'
   if (entry !== null) {
     if (entry.unsupported !== null)

@@ -333,7 +333,7 @@ it('Snake’s turns become its numbers', async () => {
   }
   const { actions, texts } = await play(server, [call('turn', { direction: 'right' }), call('go_on')])
   expect(actions).toEqual([{ action: 2 }, { action: 0 }])
-  expect(texts[0]).toBe('{"alive":true}\ngrid:\n0 1\n2 0')
+  expect(texts[0]).toBe('. #\n* .')
 })
 
 it('Coding shows what the program printed, and adds its rewards up', async () => {

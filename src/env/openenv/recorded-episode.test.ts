@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { checkToolCall } from '../../core/tool-schema'
 import { CATALOGUE, entryOf, type Entry } from './catalogue'
-import { callOf, recordedEpisode } from './recorded-episode'
+import { callOf } from './recorded-call'
+import { recordedEpisode } from './recorded-episode'
 import { parseRecording, type Recording } from './recording'
 
 const shipped = CATALOGUE.flatMap((entry) => (entry.recording === null ? [] : [{ entry, path: entry.recording }]))
@@ -14,18 +15,29 @@ const episodeOf = (id: string) => {
   return recordedEpisode(load(entry.recording as string), entry)
 }
 
+/** Recordings of episodes that never end, or that were left before their end, as these take hundreds of steps. */
+const UNENDED = ['echo', 'coding', 'atari', 'dm_control']
+
 describe.each(shipped)('the recording of $entry.id', ({ entry, path }) => {
-  it('is one episode that ends: as many turns as steps were sent, all calls of the tools that the model gets', () => {
+  it('is one episode that ends where it can: every step is of a turn, and every turn a call of the tools that the model gets', () => {
     const recording = load(path)
     const { first, turns, done } = recordedEpisode(recording, entry)
+    const steps = recording.frames.filter(({ dir, text }) => dir === 'sent' && text.startsWith('{"type":"step"')).length
     expect(first.text).not.toBe('')
-    expect(turns).toHaveLength(recording.frames.filter(({ dir, text }) => dir === 'sent' && text.startsWith('{"type":"step"')).length)
+    // With two sides, one of which is ours, two steps are one turn; the last may be the game's end.
+    expect(turns).toHaveLength(entry.id === 'connect4' ? Math.ceil(steps / 2) : steps)
     expect(turns.length).toBeGreaterThan(0)
-    expect(done).toBe(true)
+    expect(done).toBe(!UNENDED.includes(entry.id))
     for (const { call, ms } of turns) {
       if (entry.family === 'typed') expect(checkToolCall(call, entry.tools.map(({ tool }) => tool))).toBeNull()
       expect(ms).toBeGreaterThanOrEqual(0)
     }
+  })
+
+  it('is small and tells nothing of the machine on which it was made', () => {
+    const text = readFileSync(new URL(`../../../public/${path}`, import.meta.url), 'utf8')
+    expect(text.length).toBeLessThan(60_000)
+    expect(text).not.toMatch(/127\.0\.0\.1|\/(tmp|root|home|work|usr)\//)
   })
 })
 
@@ -40,13 +52,40 @@ it('catch: the paddle walks under the ball, and every line has its board', () =>
   expect(reward).toBe(1)
 })
 
-it('echo: an MCP call with its result as text', () => {
+it('echo: MCP calls with their results as text, and no reward for any of them', () => {
   const { turns, reward } = episodeOf('echo')
   expect(turns.map(({ call, observation: { text } }) => [call, text])).toEqual([
     [{ name: 'echo_message', arguments: { message: 'lake' } }, 'lake'],
+    [{ name: 'echo_with_length', arguments: { message: 'lake' } }, '{"message":"lake","length":4}'],
   ])
-  // 4 characters of the 13 for which our echo pays in full: what the recorded server paid.
-  expect(reward).toBeCloseTo(4 / 13)
+  expect(reward).toBeNull()
+})
+
+it('connect4: our answer to a move is of its turn, and what it wins is lost', () => {
+  const entry = entryOf('connect4') as Entry
+  const recording = load(entry.recording as string)
+  const { turns, reward } = recordedEpisode(recording, entry)
+  expect(turns.map(({ call }) => call)).toEqual(Array(4).fill({ name: 'drop', arguments: { column: 3 } }))
+  expect(turns[0]?.observation.text).toMatch(/O/)
+  expect(reward).toBe(1)
+  // Cut after the first answer, which is made to win.
+  const frames = recording.frames.slice(0, 8).map((frame, i) => (i === 7 ? { ...frame, text: frame.text.replace('"reward":0.0,"done":false', '"reward":1.0,"done":true') } : frame))
+  expect(recordedEpisode({ ...recording, frames }, entry)).toMatchObject({ turns: [{ observation: { reward: -1, done: true } }], reward: -1, done: true })
+})
+
+it('the ticks that follow a call are of its turn, as many as the tool says', () => {
+  const carla = entryOf('carla') as Entry
+  const sent = (data: unknown) => ({ dir: 'sent' as const, ms: 1, text: JSON.stringify({ type: 'step', data }) })
+  const got = (speed_kmh: number) => ({ dir: 'received' as const, ms: 2, text: JSON.stringify({ type: 'observation', data: { observation: { speed_kmh, rubric_reward: speed_kmh / 10 }, reward: 0, done: false } }) })
+  const reset = [{ dir: 'sent' as const, ms: 0, text: '{"type":"reset","data":{}}' }, got(0)]
+  const observe = { action_type: 'observe' }
+  const stop = [sent({ action_type: 'emergency_stop' }), got(9), ...Array.from({ length: 10 }, (_, i) => [sent(observe), got(8 - i / 2)]).flat()]
+  const frames = [...reset, ...stop, sent(observe), got(1)]
+  const { turns } = recordedEpisode({ ...load('environments/catch.json'), frames }, carla)
+  expect(turns.map(({ call: { name }, observation: { text, reward } }) => [name, text.split('\n')[0], reward])).toEqual([
+    ['emergency_stop', 'Speed: 3.5 km/h.', 0.35],
+    ['observe', 'Speed: 1.0 km/h.', 0.1],
+  ])
 })
 
 it('an action is told as the call that makes it: constants fit, words come back, what no tool makes is a step', () => {
@@ -56,7 +95,12 @@ it('an action is told as the call that makes it: constants fit, words come back,
   expect(callOf(snake, { action: 9 })).toEqual({ name: 'step', arguments: { action: 9 } })
   const git = entryOf('git') as Entry
   expect(callOf(git, { action_type: 'execute_git_command', command: 'log' })).toEqual({ name: 'execute_git_command', arguments: { command: 'log' } })
-  expect(callOf(entryOf('wordle') as Entry, { message: '[crane]' })).toEqual({ name: 'step', arguments: { message: '[crane]' } })
+  expect(callOf(entryOf('wordle') as Entry, { message: '[crane]' })).toEqual({ name: 'guess', arguments: { guess: 'crane' } })
+  expect(callOf(entryOf('wordle') as Entry, { message: 'crane' })).toEqual({ name: 'step', arguments: { message: 'crane' } })
+  expect(callOf(entryOf('sudoku') as Entry, { message: '[1 2 3]' })).toEqual({ name: 'place', arguments: { row: 1, col: 2, number: 3 } })
+  const browser = entryOf('browsergym') as Entry
+  expect(callOf(browser, { action_str: "fill('13', 'it\\'s (me)')" })).toEqual({ name: 'fill', arguments: { bid: '13', text: "it's (me)" } })
+  expect(callOf(browser, { action_str: 'noop()' })).toEqual({ name: 'noop', arguments: {} })
 })
 
 it('a refused action is a tool error of the episode; a recording without an answered reset is none', () => {

@@ -8,6 +8,7 @@ import type { Entry } from './catalogue'
 import { readJson } from './json'
 import { parseServerFrame, type ObservationFrame } from './protocol'
 import { readObservation, readRefusal, wordsOf } from './reading'
+import { callOf, toolOf } from './recorded-call'
 import type { Recording } from './recording'
 import { sumUp } from './rewards'
 
@@ -27,26 +28,14 @@ export interface RecordedEpisode {
   done: boolean
 }
 
-/** The call that the action of a step frame was made from; the action itself, as a call of `step`, where no tool of the entry makes it. */
-export function callOf(entry: Pick<Entry, 'tools'>, action: Readonly<Record<string, unknown>>): ToolCall {
-  const { type, tool_name, arguments: given } = action
-  if (type === 'call_tool' && typeof tool_name === 'string') return { name: tool_name, arguments: isRecord(given) ? given : {} }
-  for (const { tool, fields } of entry.tools) {
-    const made: Record<string, unknown> = {}
-    const fits = Object.entries(fields).every(([name, from]) => {
-      const value = action[name]
-      if (from.kind === 'constant') return value === from.value
-      if (from.kind === 'text') return false
-      // An argument that the model left out is left out of the action.
-      if (value === undefined) return !(tool.function.parameters.required ?? []).includes(from.from)
-      const word = Object.entries(from.choices ?? {}).find(([, sent]) => sent === value)?.[0]
-      if (from.choices !== undefined && word === undefined) return false
-      made[from.from] = word ?? value
-      return true
-    })
-    if (fits && Object.keys(action).every((name) => Object.hasOwn(fields, name))) return { name: tool.function.name, arguments: made }
-  }
-  return { name: 'step', arguments: { ...action } }
+/** Steps that belong to the last turn: ticks after a call, or the move that our client made for the other side. */
+type Following = { kind: 'ticks'; action: string; left: number } | { kind: 'opponent' } | null
+
+/** What follows a call's own step in the same turn, as the live session does it. */
+function following(entry: Entry, action: Readonly<Record<string, unknown>>): Following {
+  if (entry.quirks.some(({ kind }) => kind === 'no-opponent')) return { kind: 'opponent' }
+  const then = toolOf(entry, action)?.tool.then
+  return then === undefined ? null : { kind: 'ticks', action: JSON.stringify(then.action), left: then.times }
 }
 
 /** Throws PlaygroundError('environment') when the recording holds no reset that was answered by an observation. */
@@ -60,6 +49,21 @@ export function recordedEpisode({ frames }: Recording, entry: Entry): RecordedEp
     return reading.observation
   }
   let asked: { type: unknown; data: Readonly<Record<string, unknown>>; ms: number } | null = null
+  let next: Following = null
+  const { floor: _, ...rule } = entry.reward
+  const step = (action: Readonly<Record<string, unknown>>, observation: Observation, ms: number) => {
+    const last = turns.at(-1)
+    const goesOn = last !== undefined && !last.observation.done
+    if (goesOn && (next?.kind === 'opponent' || (next?.kind === 'ticks' && next.action === JSON.stringify(action)))) {
+      const reward = next.kind === 'opponent' && observation.reward !== null ? -observation.reward || 0 : observation.reward
+      const both = { ...observation, reward: sumUp(rule, [last.observation.reward, reward]), toolError: last.observation.toolError }
+      turns[turns.length - 1] = { ...last, observation: both, ms: last.ms + ms }
+      next = next.kind === 'ticks' && next.left > 1 ? { ...next, left: next.left - 1 } : null
+      return
+    }
+    turns.push({ call: callOf(entry, action), observation, ms })
+    next = observation.toolError ? null : following(entry, action)
+  }
   for (const { dir, ms, text } of frames) {
     if (dir === 'sent') {
       const json = readJson(text)
@@ -70,8 +74,7 @@ export function recordedEpisode({ frames }: Recording, entry: Entry): RecordedEp
     const reply = parseServerFrame(text)
     if (asked?.type === 'reset' && reply.kind === 'observation') first = read(reply)
     if (asked?.type === 'step' && first !== null && (reply.kind === 'observation' || reply.kind === 'error')) {
-      const observation = reply.kind === 'observation' ? read(reply, wordsOf(asked.data)) : readRefusal(reply)
-      turns.push({ call: callOf(entry, asked.data), observation, ms: ms - asked.ms })
+      step(asked.data, reply.kind === 'observation' ? read(reply, wordsOf(asked.data)) : readRefusal(reply), ms - asked.ms)
     }
     asked = null
   }

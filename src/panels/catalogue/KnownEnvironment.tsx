@@ -15,7 +15,7 @@ function toolNames({ tools, offers = [] }: Entry): string[] {
 
 export function KnownEnvironment({ entry }: { entry: Entry }) {
   const [looking, setLooking] = useState(false)
-  const { id, title, observation, needs, unsupported, hosts, recording, family } = entry
+  const { id, title, observation, needs, unsupported, unrecorded, hosts, recording, family } = entry
   const tools = toolNames(entry)
   return (
     <>
@@ -38,7 +38,7 @@ export function KnownEnvironment({ entry }: { entry: Entry }) {
         </details>
       )}
       {recording === null ? (
-        <p className="note">{C.noRecording}</p>
+        <p className="note">{C.noRecording(unrecorded)}</p>
       ) : (
         <button type="button" className="link" data-testid={`look-${id}`} aria-expanded={looking} onClick={() => setLooking(!looking)}>
           {looking ? C.hide : C.look}

@@ -102,11 +102,11 @@ describe('known environments', () => {
     await page.press('open-known')
     expect(page.find<HTMLDialogElement>('known')?.open).toBe(true)
     expect(entries(page.host)).toHaveLength(CATALOGUE.length)
-    for (const { id, title, evidence, recording, needs } of CATALOGUE) {
+    for (const { id, title, evidence, recording, unrecorded, needs } of CATALOGUE) {
       const entry = page.find(`known-entry-${id}`)
       expect(entry?.querySelector('h4')?.textContent).toBe(title)
       expect(entry?.closest('section')).toBe(page.find(`known-${evidence}`))
-      expect(entry?.textContent).toContain(recording === null ? 'No recorded episode.' : 'Look at a recorded episode')
+      expect(entry?.textContent).toContain(recording === null ? `No recorded episode.${unrecorded === null ? '' : ` ${unrecorded}`}` : 'Look at a recorded episode')
       for (const need of needs) expect(entry?.querySelector('.needs')?.textContent).toContain(need.replace(/ on the server$/, ''))
     }
     expect(Object.keys(ABOUT).sort()).toEqual(CATALOGUE.map(({ id }) => id).sort())

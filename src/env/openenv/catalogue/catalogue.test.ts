@@ -7,6 +7,7 @@ import type { Observation } from '../../../core/environment'
 import { checkToolCall } from '../../../core/tool-schema'
 import type { JsonSchema, ToolCall } from '../../../core/tools'
 import { OpenEnvEnvironment } from '../client'
+import { recordedEpisode } from '../recorded-episode'
 import { parseRecording } from '../recording'
 import { noMcp, fakeServer } from '../testing/fake-socket'
 import { discoveredTool, planCall } from '../typed-tools'
@@ -34,6 +35,8 @@ describe('the catalogue', () => {
       if (evidence === 'played') expect(recording, id).not.toBeNull()
       if (recording !== null) expect(existsSync(new URL(recording, PUBLIC)), recording).toBe(true)
     }
+    // Whatever has none says why.
+    for (const { id, recording, unrecorded, unsupported } of CATALOGUE) expect(recording !== null, id).toBe((unrecorded ?? unsupported) === null)
     const shipped = readdirSync(new URL('environments/', PUBLIC)).map((file) => `environments/${file}`)
     expect(shipped.filter((file) => !CATALOGUE.some(({ recording }) => recording === file))).toEqual([])
   })
@@ -177,49 +180,106 @@ describe('recognising', () => {
   })
 })
 
-describe('recordings', () => {
-  const played: Record<string, { last: string; reward: number; steps: number }> = {
-    catch: { last: 'height 0, ball c, paddle c', reward: 1, steps: 7 },
-    echo: { last: 'lake', reward: 4 / 13, steps: 1 },
-    reasoning_gym: { last: 'Score: 1', reward: 1, steps: 1 },
-    message: { last: '[8]', reward: 1, steps: 4 },
-  }
-  const recorded = CATALOGUE.flatMap(({ id, recording }): [string, string][] => (recording === null ? [] : [[id, recording]]))
+/** What an official server told while it was recognised, as e2e/openenv/official.ts wrote it down. */
+interface Discovery {
+  entry: string
+  exchanges: { sent: unknown; received: unknown }[]
+  action: unknown
+  name: string | null
+}
+const OFFICIAL = new URL('../../../../e2e/openenv/transcripts/official/', import.meta.url)
+const discoveries = readdirSync(OFFICIAL).filter((file) => file.endsWith('.json')).map((file) => JSON.parse(readFileSync(new URL(file, OFFICIAL), 'utf8')) as Discovery)
 
-  it.each(recorded)('%s plays again from its frames, to the reward that they hold', async (id, path) => {
-    const { entry, frames } = parseRecording(readFileSync(new URL(path, PUBLIC), 'utf8'))
-    expect(entry).toBe(id)
+describe('official servers', () => {
+  const connect = async ({ exchanges, action, name }: Discovery, readable: boolean) => {
+    const answers = new Map(exchanges.map(({ sent, received }) => [JSON.stringify(sent), received]))
+    const { WebSocket } = fakeServer({ onFrame: (frame, peer) => answers.has(JSON.stringify(frame)) && peer.send(answers.get(JSON.stringify(frame))) })
+    const told = (url: string) => (url.endsWith('/schema') ? { action } : url.endsWith('/metadata') ? { name } : null)
+    const fetch = (url: unknown) => (readable ? Promise.resolve(Response.json(told(String(url)))) : Promise.reject(new TypeError('Failed to fetch')))
+    const environment = new OpenEnvEnvironment('127.0.0.1:1', { WebSocket, fetch, deadlines: { helloMs: 200 } })
+    await environment.connect()
+    return environment.discovered?.entry
+  }
+
+  it.each(discoveries.map((each): [string, Discovery] => [each.entry, each]))('%s is recognised by what its server really said', async (id, each) => {
+    expect(await connect(each, true)).toBe(id)
+  })
+
+  it('most are recognised over the socket alone, without /schema and /metadata, which no page of another origin can read', async () => {
+    const found = await Promise.all(discoveries.map(async (each) => [each.entry, await connect(each, false).catch(() => 'refused')] as const))
+    expect(Object.fromEntries(found.filter(([id, seen]) => id !== seen))).toEqual(NEEDS_NAME)
+  })
+})
+
+/** What is made of the others unless their host's name tells: tools from their fields, or a refusal that names the fields. */
+const NEEDS_NAME = { repl: 'refused', snake: null, sophistry_bench_sprint: null }
+
+describe('recordings', () => {
+  const played: Record<string, { last: string; reward: number | null; turns: number }> = {
+    catch: { last: 'height 0, ball c, paddle c', reward: 1, turns: 7 },
+    echo: { last: '{"message":"lake","length":4}', reward: null, turns: 2 },
+    message: { last: '[8]', reward: 1, turns: 4 },
+    'openspiel-catch': { last: 'The ball has landed: caught.', reward: 1, turns: 9 },
+    openspiel: { last: '"game_phase":"terminal"', reward: 1, turns: 3 },
+    atari: { last: '"screen":"[image 160×210, not shown to a text-only model]"', reward: 0, turns: 36 },
+    connect4: { last: '. . . X . . .', reward: 1, turns: 4 },
+    chess: { last: 'Result: 1-0', reward: 0.9, turns: 20 },
+    grid_world: { last: 'You found the goal!', reward: 0.3, turns: 8 },
+    wildfire: { last: 'Burning (column,row): nothing', reward: 1.68, turns: 2 },
+    snake: { last: 'The snake is dead.', reward: 0.018, turns: 19 },
+    maze: { last: 'You are at column 7, row 7. This is the exit.', reward: 9.35, turns: 14 },
+    wordle: { last: '[GAME] [', reward: 1, turns: 4 },
+    sudoku: { last: 'R9', reward: 1, turns: 6 },
+    textarena: { last: '[GAME]', reward: 2 / 3, turns: 8 },
+    reasoning_gym: { last: 'Score: 1', reward: 1, turns: 1 },
+    sophistry_bench_sprint: { last: 'Score: {"aggregate_reward":0.78125', reward: 0.78125, turns: 1 },
+    coding: { last: 'Import of os is not allowed', reward: -0.7, turns: 5 },
+    repl: { last: 'Final answer submitted.', reward: -0.05, turns: 3 },
+    finqa: { last: '', reward: 1, turns: 4 },
+    dm_control: { last: '"observations"', reward: 19.942, turns: 20 },
+    sumo_rl: { last: '"action_mask"', reward: -0.15, turns: 12 },
+    browsergym: { last: "[13] button 'Click Me!', focused", reward: 1, turns: 2 },
+  }
+  const recorded = CATALOGUE.flatMap((entry): [string, Entry, string][] => (entry.recording === null ? [] : [[entry.id, entry, entry.recording]]))
+
+  it.each(recorded)('%s plays again from its frames, to the reward that they hold', async (id, each, path) => {
+    const recording = parseRecording(readFileSync(new URL(path, PUBLIC), 'utf8'))
+    const { frames } = recording
+    expect(recording.entry).toBe(id)
+    const official = discoveries.find(({ entry }) => entry === id)
     let at = 0
     let discovering = true
     const { WebSocket } = fakeServer({
       onFrame: (frame, peer) => {
         // Discovery had a session of its own, which is not recorded.
-        if (discovering) return peer.send(frame.type === 'mcp' ? mcp() : discoveryOf(id))
+        if (discovering && official === undefined) return peer.send(frame.type === 'mcp' ? noMcp : discoveryOf(id))
+        if (discovering) {
+          const reply = official?.exchanges.find(({ sent }) => JSON.stringify(sent) === JSON.stringify(frame))?.received
+          return reply !== undefined && peer.send(reply)
+        }
         expect({ dir: 'sent', text: JSON.stringify(frame) }).toEqual({ dir: frames[at]?.dir, text: frames[at]?.text })
         for (at++; frames[at]?.dir === 'received'; at++) peer.sendRaw(frames[at]?.text)
       },
     })
-    const mcp = (): unknown => (id === 'echo' ? JSON.parse(frames.find(({ dir }) => dir === 'received')?.text ?? '') : noMcp)
-    const environment = new OpenEnvEnvironment('127.0.0.1:1', { WebSocket, fetch: () => Promise.reject(new TypeError('Failed to fetch')) })
+    const fetch = (url: unknown) =>
+      official !== undefined && String(url).endsWith('/schema') ? Promise.resolve(Response.json({ action: official.action })) : Promise.reject(new TypeError('Failed to fetch'))
+    const environment = new OpenEnvEnvironment('127.0.0.1:1', { WebSocket, fetch })
     await environment.connect()
     discovering = false
-    expect(environment.discovered).toMatchObject({ entry: id, recording: path })
+    expect(environment.discovered).toMatchObject({ entry: id, recording: path, evidence: 'played' })
     const session = await environment.open()
     const seen: Observation[] = [await session.reset({ seed: 3, episode_id: 'sample', split: 'train' })]
-    const steps = frames
-      .flatMap(({ dir, text }) => (dir === 'sent' ? [JSON.parse(text) as { type: string; data?: Record<string, unknown> }] : []))
-      .filter(({ type }) => type === 'step')
-    const tool = environment.tools[0]?.function.name ?? ''
-    for (const { data = {} } of steps) {
-      const args = (data['arguments'] ?? data) as Record<string, unknown>
-      seen.push(await session.step({ name: tool, arguments: args }))
-    }
+    const shown = recordedEpisode(recording, each)
+    for (const { call } of shown.turns) seen.push(await session.step(call))
     await session.close()
     expect(at).toBe(frames.length)
-    const { last, reward, steps: count } = played[id] as (typeof played)[string]
-    expect(seen).toHaveLength(count + 1)
-    expect(seen.at(-1)).toMatchObject({ text: last, done: true, toolError: false })
-    expect(environment.episodeReward(seen.map((each) => each.reward))).toBeCloseTo(reward)
+    const rewards = seen.slice(1).map((observation) => observation.reward)
+    // The panel reads of the frames what the session does.
+    expect(shown.turns.map(({ observation }) => observation)).toEqual(seen.slice(1))
+    expect(shown.reward).toBe(environment.episodeReward(rewards))
+    const { last, reward, turns } = played[id] as (typeof played)[string]
+    expect(seen.at(-1)?.text).toContain(last)
+    expect([shown.reward, shown.turns.length]).toEqual([reward === null ? null : expect.closeTo(reward), turns])
   })
 
   it('a damaged one is refused in words', () => {

@@ -4,21 +4,29 @@ import { isRecord } from '../../../core/records'
 import type { ObservationFrame } from '../protocol'
 import { argument, constant, entry, named, neverDone, text, tool, type Entry } from './entry'
 
+/** A Python traceback's last error; the lines before it are the server's own interpreter. Anything else as it is. */
+function withoutTraceback(stderr: string): string {
+  if (!stderr.includes('Traceback (most recent call last):')) return stderr
+  const errors = [...stderr.matchAll(/^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Iteration|Warning)\b/gm)]
+  return stderr.slice(errors.at(-1)?.index ?? 0)
+}
+
 /** What a program printed, its errors, and its exit code where it is not 0. */
 function programText({ observation }: ObservationFrame): string | null {
   const from = isRecord(observation['result']) ? observation['result'] : observation
   const { stdout, stderr, exit_code } = from
   if (typeof stdout !== 'string' && typeof stderr !== 'string') return null
   const parts = [typeof stdout === 'string' ? stdout.trimEnd() : '']
-  if (typeof stderr === 'string' && stderr !== '') parts.push(`stderr: ${stderr.trimEnd()}`)
+  if (typeof stderr === 'string' && stderr !== '') parts.push(`stderr: ${withoutTraceback(stderr).trimEnd()}`)
   if (typeof exit_code === 'number' && exit_code !== 0) parts.push(`exit code ${exit_code}`)
   return parts.filter((part) => part !== '').join('\n') || '(no output)'
 }
 
 const E2B = 'a paid service: E2B (its key belongs on the server)'
+const PAID = 'It needs a paid service.'
 const mentions = (field: string) => (facts: { fields: object | null }) => facts.fields !== null && field in facts.fields
 const RESULT = 'The tool’s result.'
-const PROGRAM = 'What the program printed, its errors, its exit code.'
+const PROGRAM = 'What the program printed, its last error without the traceback, its exit code.'
 
 export const CODE: readonly Entry[] = [
   entry({
@@ -34,6 +42,7 @@ export const CODE: readonly Entry[] = [
     ],
     observation: 'JSON.',
     needs: ['a GPU, torch and triton'],
+    unrecorded: 'It needs a GPU.',
     notes: ['Ends after ten turns at most.'],
   }),
   entry({
@@ -51,8 +60,14 @@ export const CODE: readonly Entry[] = [
     ],
     observation: PROGRAM,
     text: programText,
-    notes: ['Up to 30 iterations. A model inside the environment (sub-LLM) is optional and belongs to the server.'],
+    notes: [
+      'Up to 30 iterations. A model inside the environment (sub-LLM) is optional and belongs to the server.',
+      'Reset takes context, task_prompt and expected_answer. Without the last, which this page does not send, no answer is worth more than 0; ' +
+        'an error costs 0.05, and no answer at all 0.1.',
+    ],
     sessions: 8,
+    evidence: 'played',
+    recording: 'environments/repl.json',
   }),
   entry({
     id: 'coding',
@@ -63,6 +78,8 @@ export const CODE: readonly Entry[] = [
     text: programText,
     quirks: [neverDone('It')],
     notes: ['The reward looks at the code alone: +0.1 when it is short, -0.2 for a syntax error, -1 for import os, eval or open.'],
+    evidence: 'played',
+    recording: 'environments/coding.json',
   }),
   entry({
     id: 'julia',
@@ -77,6 +94,7 @@ export const CODE: readonly Entry[] = [
     observation: PROGRAM,
     text: programText,
     needs: ['Julia on the server'],
+    unrecorded: 'Julia could not be had where the others were recorded.',
     notes: ['Rewards lie between -1 and 1.5.'],
     sessions: null,
   }),
@@ -105,6 +123,7 @@ export const CODE: readonly Entry[] = [
     ],
     observation: 'JSON.',
     needs: ['a Gitea server'],
+    unrecorded: 'A Gitea server could not be had where the others were recorded.',
     notes: ['Reset takes a task_id.'],
   }),
   entry({
@@ -123,6 +142,7 @@ export const CODE: readonly Entry[] = [
     ],
     observation: 'JSON.',
     needs: ['Docker on the server'],
+    unrecorded: 'Its tasks are downloaded, and could not be where the others were recorded.',
     notes: ['The actions write, view, wait, kill, write_file and close are left out.', 'Only evaluate gives a reward, 0 or 1.'],
     sessions: 8,
   }),
@@ -134,6 +154,7 @@ export const CODE: readonly Entry[] = [
     prompts: { system: 'Solve the task with the tools, then call submit_solution.', user: '' },
     observation: RESULT,
     needs: [E2B],
+    unrecorded: PAID,
     notes: ['Done after submit_solution; the reward is the share that was verified.', 'Reset takes setup and verify.'],
     sessions: null,
   }),
@@ -145,6 +166,7 @@ export const CODE: readonly Entry[] = [
     prompts: { system: 'Solve the task in the notebook, then call final_answer.', user: '' },
     observation: RESULT,
     needs: [E2B],
+    unrecorded: PAID,
     sessions: null,
   }),
   entry({
@@ -154,6 +176,7 @@ export const CODE: readonly Entry[] = [
     offers: ['run_rollout'],
     observation: RESULT,
     needs: [E2B, 'an LLM endpoint'],
+    unrecorded: PAID,
     notes: [
       'One call is a whole run of another agent with another model: there is nothing here for this page’s model to learn.',
       'Removed from OpenEnv in 0.9.',
@@ -169,6 +192,7 @@ export const CODE: readonly Entry[] = [
     prompts: { system: 'Solve the task in the terminal.', user: '' },
     observation: RESULT,
     needs: [E2B],
+    unrecorded: PAID,
     sessions: null,
   }),
 ]

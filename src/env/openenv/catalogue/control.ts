@@ -69,14 +69,18 @@ export const CONTROL: readonly Entry[] = [
     notes: [
       'The reward to train on is rubric_reward, which is 0 until the scenario ends: a model that stops calling before that gets 0.',
       'Each call takes about ten steps of the simulation.',
-      'The official client has played its CPU mock mode on the real server; this page has not.',
+      'Its CPU mock mode knows this scenario by name only: nobody is on the road, the car stands, and it never ends.',
     ],
+    unrecorded: 'It needs a GPU; in its CPU mock mode the scenario never ends.',
     hosts: ['sergiopaniego-carla-env.hf.space'],
   }),
   entry({
     id: 'dm_control',
     title: 'DeepMind Control',
-    required: 'values',
+    actionTitle: 'DMControlAction',
+    required: '',
+    marks: ['action_spec'],
+    suits: (facts) => (facts.fields !== null && 'values' in facts.fields) || named(/dm[_-]?control/i)(facts),
     tools: [
       {
         tool: tool('act', 'Set the actuators.', { values: numbers('One number for each actuator') }),
@@ -84,10 +88,18 @@ export const CONTROL: readonly Entry[] = [
       },
     ],
     observation: 'JSON of named lists of numbers; pixels, where rendered, are drawn for you.',
+    quirks: [{ kind: 'seed-ignored', text: 'The seed does not reach the simulation, so the members of a group start differently.' }],
     needs: ['MuJoCo on the server'],
+    notes: [
+      'As many numbers as the state’s action_spec says: any other count loses the episode, with an error of the environment.',
+      'Reset takes domain_name, task_name and render.',
+    ],
+    evidence: 'played',
+    recording: 'environments/dm-control.json',
   }),
   entry({
     id: 'finrl',
+    unrecorded: 'Its server needs versions of FinRL and NumPy that could not be installed where the others were recorded.',
     title: 'FinRL',
     required: 'actions',
     tools: [
@@ -112,10 +124,15 @@ export const CONTROL: readonly Entry[] = [
       },
     ],
     observation: 'JSON with a list of numbers and action_mask.',
+    quirks: [{ kind: 'seed-ignored', text: 'The server has a seed of its own: every session sees the same traffic.' }],
     needs: ['SUMO on the server'],
+    notes: ['The server of July 2026 fails at reset where metadata is sent (OpenEnv newer than 0.3.1), as it puts a NumPy number there.'],
+    evidence: 'played',
+    recording: 'environments/sumo.json',
   }),
   entry({
     id: 'unity',
+    unrecorded: 'Unity’s binaries could not be had where the others were recorded.',
     title: 'Unity ML-Agents',
     required: '',
     suits: (facts) => (facts.fields !== null && 'discrete_actions' in facts.fields) || named(/unity/i)(facts),

@@ -51,6 +51,8 @@ export interface Entry extends Known {
   required: string | null
   /** Narrows where several environments require the same fields. */
   suits?: (facts: ActionFacts) => boolean
+  /** Typed: fields of the server's state that no other environment with these required fields has; they stand for its name. */
+  marks?: readonly string[]
   /** MCP: whether tools beyond `offers` are allowed. Default true. */
   more?: boolean
   /** Typed: one for each thing that a policy can do. MCP: none, the server's own are taken. */
@@ -65,6 +67,10 @@ export interface Entry extends Known {
   hosts: readonly string[]
   /** Why this page cannot play it, one sentence. */
   unsupported: string | null
+  /** Title of the action's schema where it is not named after the environment. */
+  actionTitle?: string
+  /** Why there is no recorded episode, one sentence; null where there is one, or where `unsupported` says it. */
+  unrecorded: string | null
 }
 
 type Given = Pick<Entry, 'id' | 'title' | 'observation'> & Partial<Entry>
@@ -86,6 +92,7 @@ export function entry(given: Given): Entry {
     recording: null,
     hosts: [],
     unsupported: null,
+    unrecorded: null,
     ...given,
   }
 }

@@ -68,11 +68,45 @@ function chessText({ observation }: ObservationFrame): string | null {
   return lines.join('\n')
 }
 
+/** The grid, what burns as `column,row`, wind and what is left. `reward_hint` is the reward itself and is not told. */
 function wildfireText({ observation }: ObservationFrame): string | null {
-  const { grid, ...rest } = observation
-  const cells = foldRows(grid, observation['width'], observation['height'])
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null))
-  return cells === null ? null : `${boardText(cells)}\n${JSON.stringify(given)}`
+  const { grid, width, height, wind_dir, remaining_water, remaining_breaks } = observation
+  const cells = foldRows(grid, width, height)
+  if (cells === null || !Array.isArray(grid) || typeof width !== 'number') return null
+  const burning = (grid as unknown[]).flatMap((cell, at) => (cell === 2 ? [`${at % width},${Math.floor(at / width)}`] : []))
+  return [
+    boardText(cells),
+    `Burning (column,row): ${burning.join(' ') || 'nothing'}`,
+    `Wind: ${String(wind_dir)}. Water left: ${String(remaining_water)}. Firebreaks left: ${String(remaining_breaks)}.`,
+  ].join('\n')
+}
+
+const SNAKE = { '0': '.', '1': '#', '2': '*', '3': 'O', '4': 'o', '5': 'o' }
+
+/** The grid; the same once more as numbers between 0 and 1, 3,200 of them, is left out. */
+function snakeText({ observation }: ObservationFrame): string | null {
+  const cells = boardRows(observation['grid'])
+  if (cells === null) return null
+  return `${boardText(cells, SNAKE)}${observation['alive'] === false ? '\nThe snake is dead.' : ''}`
+}
+
+const MAZE_MOVES: Readonly<Record<string, number>> = { up: 0, down: 1, left: 2, right: 3 }
+const isPair = (value: unknown): value is [number, number] => Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === 'number')
+
+/** Where one is, which ways are open, and the maze itself where the server tells metadata (OpenEnv newer than 0.3.1). */
+function mazeText({ observation, metadata }: ObservationFrame): string | null {
+  const { current_position: at, legal_actions: open } = observation
+  if (!isPair(at) || !Array.isArray(open)) return null
+  const ways = Object.keys(MAZE_MOVES).filter((way) => open.includes(MAZE_MOVES[way]))
+  const lines = [`You are at column ${at[0]}, row ${at[1]}.${ways.length > 0 ? ` Open: ${ways.join(', ')}.` : ''}`]
+  const exit = metadata['exit_cell']
+  if (isPair(exit)) lines[0] += exit.every((each, i) => each === at[i]) ? ' This is the exit.' : ` The exit is at column ${exit[0]}, row ${exit[1]}.`
+  const walls = boardRows(metadata['maze'])
+  if (walls !== null) {
+    const marked = walls.map((row, y) => row.map((cell, x) => (x === at[0] && y === at[1] ? '@' : isPair(exit) && x === exit[0] && y === exit[1] ? 'E' : cell)))
+    lines.push(boardText(marked, { '0': '.', '1': '#' }))
+  }
+  return lines.join('\n')
 }
 
 const isInteger = (type: string | undefined) => type === 'integer'
@@ -118,6 +152,8 @@ export const GAMES: readonly Entry[] = [
     quirks: [SEED_IGNORED],
     notes: ['The environment gives -1 for a miss; as in TRL’s example it counts as 0.'],
     sessions: 8,
+    evidence: 'played',
+    recording: 'environments/openspiel-catch.json',
     hosts: ['openenv-openspiel-env.hf.space'],
   }),
   entry({
@@ -133,7 +169,9 @@ export const GAMES: readonly Entry[] = [
     ],
     observation: 'JSON; the screen, a flat list of bytes, is drawn for you and is a placeholder to a text-only model.',
     quirks: [SEED_IGNORED, { kind: 'large-frames', text: 'A colour screen is a list of 100,800 numbers at every step.' }],
-    notes: ['A text-only model cannot see the screen: it plays blind.'],
+    notes: ['A text-only model cannot see the screen: it plays blind.', 'What the buttons do is told in the metadata of newer servers, action_meanings.'],
+    evidence: 'played',
+    recording: 'environments/atari.json',
   }),
   entry({
     id: 'openspiel',
@@ -147,12 +185,15 @@ export const GAMES: readonly Entry[] = [
     quirks: [SEED_IGNORED],
     notes: ['The server plays the opponents.', 'What the numbers of info_state mean depends on the game: describe it in the prompt.'],
     sessions: 8,
+    evidence: 'played',
+    recording: 'environments/openspiel.json',
     hosts: ['openenv-openspiel-env.hf.space'],
   }),
   entry({
     id: 'connect4',
     title: 'Connect Four',
     required: 'column',
+    marks: ['board', 'next_player'],
     suits: ({ types }) => types['column'] === undefined || isInteger(types['column']),
     tools: [
       {
@@ -173,7 +214,9 @@ export const GAMES: readonly Entry[] = [
           'and what that move wins, the model loses.',
       },
     ],
-    notes: ['An illegal column ends the game with -1.', 'The official client has played it on the real server; this page has not.'],
+    notes: ['An illegal column ends the game with -1.'],
+    evidence: 'played',
+    recording: 'environments/connect4.json',
   }),
   entry({
     id: 'chess',
@@ -190,7 +233,10 @@ export const GAMES: readonly Entry[] = [
     observation: 'FEN, the side to move, and the legal moves.',
     text: chessText,
     reward: { take: 'sum', successAt: 0.5 },
-    notes: ['An illegal move costs 0.1 and changes nothing.', 'An engine answers; colours are drawn by chance.'],
+    quirks: [{ kind: 'seed-ignored', text: 'Colours are drawn by chance whatever the seed, so the members of a group may play different sides.' }],
+    notes: ['An illegal move costs 0.1 and changes nothing.', 'An engine answers.'],
+    evidence: 'played',
+    recording: 'environments/chess.json',
   }),
   entry({
     id: 'grid_world',
@@ -199,7 +245,7 @@ export const GAMES: readonly Entry[] = [
     suits: ({ choices }) => choices['action']?.includes('UP') === true,
     tools: [
       {
-        tool: tool('move', 'Move one cell towards the goal.', { direction: choice('Where to go', ['UP', 'DOWN', 'LEFT', 'RIGHT']) }),
+        tool: tool('move', 'Move one cell towards the goal.', { direction: choice('DOWN raises x, RIGHT raises y, UP and LEFT lower them', ['UP', 'DOWN', 'LEFT', 'RIGHT']) }),
         fields: { action: argument('direction') },
       },
     ],
@@ -207,15 +253,20 @@ export const GAMES: readonly Entry[] = [
     observation: 'JSON: x, y and a message.',
     reward: { take: 'sum', successAt: 0.05 },
     quirks: [SEED_IGNORED],
-    notes: ['Each move costs 0.1 and the goal brings 1, so an episode of more than nine moves does not count as solved.'],
+    notes: [
+      'Each move before the last costs 0.1 and the goal brings 1, so an episode of more than ten moves does not count as solved.',
+      'Start and goal are always the same.',
+    ],
+    evidence: 'played',
+    recording: 'environments/grid-world.json',
   }),
   entry({
     id: 'wildfire',
     title: 'Wildfire',
-    required: null,
-    suits: ({ required, choices, names, title }) =>
-      required.includes('action') &&
-      (choices['action']?.includes('water') === true || (/wildfire/i.test(names + title) && choices['action'] === undefined)),
+    required: 'action',
+    marks: ['burn_timers'],
+    suits: ({ choices, names, title }) =>
+      choices['action']?.includes('water') === true || (/wildfire/i.test(names + title) && choices['action'] === undefined),
     tools: [
       {
         tool: tool('water', 'Pour water on a cell.', { x: integer('Column', 0), y: integer('Row', 0) }),
@@ -227,9 +278,18 @@ export const GAMES: readonly Entry[] = [
       },
       { tool: tool('wait', 'Do nothing this turn.', {}), fields: { action: constant('wait') } },
     ],
-    prompts: { system: 'Keep the fire from spreading.', user: '' },
-    observation: 'The grid as lines of numbers where width and height are told, and the other fields as JSON.',
+    prompts: {
+      system:
+        'Put out the fire before it spreads. Columns and rows of the grid are counted from 0. ' +
+        '0 is burnt, 1 can burn, 2 burns, 3 is a firebreak, 4 is wet.',
+      user: '',
+    },
+    observation: 'The grid as lines of numbers, the cells that burn, the wind, and what is left of water and firebreaks.',
     text: wildfireText,
+    quirks: [{ kind: 'seed-ignored', text: 'The server takes no seed: the first episode of every session has the same fires, and this page opens a session for each.' }],
+    notes: ['The field reward_hint, which is the reward, is not shown to the model.'],
+    evidence: 'played',
+    recording: 'environments/wildfire.json',
   }),
   entry({
     id: 'snake',
@@ -243,23 +303,35 @@ export const GAMES: readonly Entry[] = [
       },
       { tool: tool('go_on', 'Keep going straight on.', {}), fields: { action: constant(0) } },
     ],
-    prompts: { system: 'Steer the snake to the food.', user: '' },
-    observation: 'The grid as lines of numbers, the rest as JSON.',
+    prompts: { system: 'Steer the snake to the food. O is its head, o its body, * the food, # a wall.', user: '' },
+    observation: 'The grid as lines, and whether the snake is dead.',
+    text: snakeText,
     quirks: [SEED_IGNORED],
+    notes: ['Food brings 1, death -1, and every step 0.001. Its count of what was eaten, episode_fruits, stays 0.', 'It turns as the snake sees it: left of where it is heading.'],
+    evidence: 'played',
+    recording: 'environments/snake.json',
   }),
   entry({
     id: 'maze',
     title: 'Maze',
     required: 'action',
+    marks: ['exit_cell'],
     suits: (facts) => facts.choices['action'] === undefined && named(/maze/i)(facts),
     tools: [
       {
-        tool: tool('move', 'Move through the maze.', { action: integer('One of legal_actions', 0) }),
-        fields: { action: argument('action') },
+        tool: tool('move', 'Move one cell.', { direction: choice('Where to go', Object.keys(MAZE_MOVES)) }),
+        fields: { action: argument('direction', MAZE_MOVES) },
       },
     ],
-    prompts: { system: 'Find the way out of the maze. Choose one of legal_actions at every turn.', user: '' },
-    observation: 'JSON: positions and legal_actions.',
-    notes: ['The official client has played it on the real server; this page has not.'],
+    prompts: { system: 'Find the way out of the maze. @ is you, E the exit, # a wall.', user: '' },
+    observation: 'Where you are, which ways are open, and the maze as lines where the server tells it.',
+    text: mazeText,
+    quirks: [{ kind: 'seed-ignored', text: 'The maze is always the same, whatever the seed.' }],
+    notes: [
+      'A step costs 0.05, a cell seen before 0.25, a wall 0.75, and the exit brings 10; below -32 the game is lost.',
+      'Servers up to 0.3.1 tell neither maze nor exit.',
+    ],
+    evidence: 'played',
+    recording: 'environments/maze.json',
   }),
 ]

@@ -23,8 +23,9 @@ export function findTyped(facts: ActionFacts): Entry | null {
   const required = facts.required.join()
   const fits = (entry: Entry): boolean => {
     if (entry.family !== 'typed' || (entry.required === null && entry.suits === undefined)) return false
-    if (contradicts(entry, facts) || (actsByItself(entry) && !isNamed(entry, facts))) return false
-    return (entry.required === null || entry.required === required) && (entry.suits?.(facts) ?? true)
+    const isMarked = entry.marks?.every((field) => facts.stateFields.includes(field)) ?? false
+    if (contradicts(entry, facts) || (actsByItself(entry) && !isNamed(entry, facts) && !isMarked)) return false
+    return (entry.required === null || entry.required === required) && (isMarked || (entry.suits?.(facts) ?? true))
   }
   return CATALOGUE.find(fits) ?? null
 }
@@ -41,7 +42,7 @@ function isLike(entry: Entry, names: readonly string[]): boolean {
 /** The schema's title speaks of something else. An entry for any server of its kind has no name of its own to contradict. */
 function contradicts(entry: Entry, { title }: ActionFacts): boolean {
   const words = wordsOf(title)
-  return entry.id !== 'message' && words.length > 0 && !isLike(entry, words)
+  return entry.id !== 'message' && entry.actionTitle !== title && words.length > 0 && !isLike(entry, words)
 }
 
 /** The schema's title or the server's names speak of the entry. */

@@ -23,6 +23,14 @@ const paragraphs =
     return parts.length > 0 ? parts.join('\n\n') : null
   }
 
+/** The prompt, or the parts of the score. */
+function sophistryText({ observation }: ObservationFrame): string | null {
+  const { prompt, components, error } = observation
+  if (typeof prompt === 'string' && prompt !== '') return prompt
+  if (typeof error === 'string' && error !== '') return `Error: ${error}`
+  return typeof components === 'object' && components !== null ? `Score: ${JSON.stringify(components)}` : null
+}
+
 const NEWS = 'What is new in the game’s messages.'
 
 function answered({ observation, done }: ObservationFrame): string | null {
@@ -45,7 +53,7 @@ export const TALK: readonly Entry[] = [
     quirks: [neverDone('The official echo environment')],
     notes: [
       'The official echo environment gives no reward for a call: there is nothing to learn from it.',
-      'Played on our own server, which offers the same tool, gives rewards and ends after one call.',
+      'Our own server (npm run env -- echo) offers the same tool, gives rewards and ends after one call.',
     ],
     sessions: 8,
     recording: 'environments/echo.json',
@@ -62,6 +70,7 @@ export const TALK: readonly Entry[] = [
     reward: { take: 'sum', successAt: 1 },
     quirks: [neverDone('It')],
     notes: ['The reward grows with the length of the message, so the model learns to ramble.'],
+    unrecorded: 'OpenEnv’s repository holds the newer echo alone; this one is left on a few Spaces.',
     sessions: null,
     hosts: ['qgallouedec-echo-env.hf.space'],
   }),
@@ -88,7 +97,10 @@ export const TALK: readonly Entry[] = [
     observation: NEWS,
     reward: LAST,
     quirks: TEXTARENA,
+    notes: ['Its word lists take the server seconds to load for every session.'],
     sessions: 8,
+    evidence: 'played',
+    recording: 'environments/wordle.json',
     hosts: ['openenv-wordle.hf.space'],
   }),
   entry({
@@ -119,6 +131,8 @@ export const TALK: readonly Entry[] = [
       'TRL’s example adds four rewards of its own and, on easy, shows moves that are certain; here the environment’s reward alone counts.',
     ],
     sessions: 8,
+    evidence: 'played',
+    recording: 'environments/sudoku.json',
     hosts: ['openenv-sudoku.hf.space'],
   }),
   entry({
@@ -135,8 +149,10 @@ export const TALK: readonly Entry[] = [
     observation: NEWS,
     reward: LAST,
     quirks: TEXTARENA,
-    notes: ['Games of several players: what the others say comes from the server’s own configuration.'],
+    notes: ['Games of several players: what the others say comes from the server’s own configuration.', 'The recording is its game Hangman.'],
     sessions: 8,
+    evidence: 'played',
+    recording: 'environments/hangman.json',
   }),
   entry({
     id: 'message',
@@ -163,11 +179,9 @@ export const TALK: readonly Entry[] = [
     observation: 'The question; after the answer, its score.',
     text: answered,
     quirks: [SINGLE_STEP],
-    notes: [
-      'The correct answer, which the server tells afterwards, is not shown to the model.',
-      'The recording is the same library in a server of ours, not the official environment.',
-    ],
+    notes: ['The correct answer, which the server tells afterwards, is not shown to the model.'],
     sessions: 8,
+    evidence: 'played',
     recording: 'environments/reasoning-gym.json',
     hosts: ['sergiopaniego-reasoning-gym.hf.space'],
   }),
@@ -186,17 +200,23 @@ export const TALK: readonly Entry[] = [
     text: paragraphs('context', 'question'),
     quirks: [SINGLE_STEP],
     needs: ['a data set on the server'],
+    notes: ['The server of July 2026 answers every step with an error of its own, on OpenEnv 0.3.1 and 0.10.0 alike.'],
+    unrecorded: 'Its server fails at every step.',
   }),
   entry({
     id: 'sophistry_bench_sprint',
     title: 'Sophistry bench',
+    actionTitle: 'AdvocacyAction',
     required: 'text',
-    suits: named(/sophistry/i),
+    suits: named(/sophistry|advocacyaction/i),
     tools: [{ tool: tool('answer', 'Answer the prompt.', { text: text('Your answer') }), fields: { text: argument('text') } }],
-    observation: 'The prompt.',
-    text: paragraphs('prompt'),
+    observation: 'The prompt; after the answer, the parts of its score.',
+    text: sophistryText,
+    reward: { take: 'sum', successAt: 0.75 },
     quirks: [SINGLE_STEP],
-    needs: ['a data set on the server'],
+    notes: ['It pays for form alone: claims, quotes that are in the passage, and their order. Whether the answer is right does not count.'],
+    evidence: 'played',
+    recording: 'environments/sophistry.json',
   }),
   entry({
     id: 'websearch',
@@ -206,6 +226,7 @@ export const TALK: readonly Entry[] = [
     observation: 'JSON.',
     quirks: [neverDone('It')],
     needs: ['a paid service: Serper (its key belongs on the server)'],
+    unrecorded: 'It answers nothing without Serper’s key.',
   }),
   entry({
     id: 'chat',

@@ -19,6 +19,12 @@ function pageText({ observation }: ObservationFrame): string | null {
   return parts.length > 0 ? parts.join('\n\n') : null
 }
 
+/** The question and the company, which every tool asks for: new servers tell them in metadata. */
+function questionText({ metadata }: ObservationFrame): string | null {
+  const { question, company } = metadata
+  return typeof question === 'string' && typeof company === 'string' ? `${question}\n${company}` : null
+}
+
 const BID = text('The id in square brackets before the element')
 const DIRECTION = choice('Which way', ['up', 'down'])
 const PAGE = 'Goal, error of the last action, and the first 2,000 characters of the accessibility tree; the screenshot is drawn for you.'
@@ -50,6 +56,8 @@ export const WEB: readonly Entry[] = [
     quirks: [{ kind: 'large-frames', text: 'A screenshot of 1280×720 comes as a list of numbers: about 12 MB at every step.' }],
     stepSeconds: 120,
     needs: ['Chromium and Playwright on the server'],
+    evidence: 'played',
+    recording: 'environments/browsergym.json',
     notes: [
       'An action that fails gives reward 0 and an error, and the episode goes on.',
       'The task is the server’s; task_name at reset changes nothing.',
@@ -96,6 +104,7 @@ export const WEB: readonly Entry[] = [
     text: pageText,
     stepSeconds: 120,
     needs: ['a browser and the app suite on the server'],
+    unrecorded: 'Its suite of apps could not be had where the others were recorded.',
   }),
   entry({
     id: 'finqa',
@@ -106,7 +115,8 @@ export const WEB: readonly Entry[] = [
       system: 'Answer the question about the company from its tables. Look at them with the tools, then call submit_answer once.',
       user: '',
     },
-    observation: 'The question, then each tool’s result.',
+    observation: 'The question and the company, then each tool’s result.',
+    text: questionText,
     quirks: [
       {
         kind: 'task-in-state',
@@ -119,7 +129,10 @@ export const WEB: readonly Entry[] = [
     notes: [
       'Done after submit_answer or 50 steps.',
       'It refuses list_tools as a step, so its tools are asked for through the mcp message.',
+      'The recording is the official server with one made-up company: its data set is on the Hub.',
     ],
+    evidence: 'played',
+    recording: 'environments/finqa.json',
   }),
   entry({
     id: 'agent_world_model',
@@ -128,6 +141,7 @@ export const WEB: readonly Entry[] = [
     suits: named(/agent[_-]?world|\bawm\b/i),
     observation: 'The tool’s result.',
     needs: ['1,000 generated worlds from the Hub', 'a paid service where an LLM judges'],
+    unrecorded: 'Its worlds are on the Hub, and could not be had where the others were recorded.',
     notes: ['Ends with the hidden tool done, which the listing does not show.', 'Reset takes scenario, task_idx, task and reward_config.'],
     sessions: null,
   }),
