@@ -58,6 +58,8 @@ export interface Hub {
   commit(repo: string, files: RepoFiles, branch?: string): Promise<string>
   /** The commit that a branch is at. Throws where there is none. */
   sha(repo: string, revision?: string): string
+  /** Drops every LFS file that was uploaded, so that the next upload sends its bytes. */
+  forgetUploads(): void
   /** Ids of all repositories; those of datasets begin with datasets/. */
   repos(): string[]
   /** A repository as it is stored. Throws where there is none. */
@@ -115,6 +117,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       if (sha === null) throw new Error(`${id} has no revision ${revision}`)
       return sha
     },
+    forgetUploads: () => state.objects.clear(),
     repos: () => [...state.repos.keys()],
     repo: find,
     contents: async (id, revision = 'main') => {

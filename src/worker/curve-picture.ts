@@ -62,7 +62,9 @@ function draw(context: OffscreenCanvasRenderingContext2D, points: ReturnType<typ
   context.textBaseline = 'middle'
   context.textAlign = 'right'
   for (const reward of rewards) {
-    line(context, [[PLOT.left, y(reward)], [WIDTH - PLOT.right, y(reward)]])
+    // Between two pixels a line is drawn over both, at half its strength.
+    const height = Math.floor(y(reward)) + 0.5
+    line(context, [[PLOT.left, height], [WIDTH - PLOT.right, height]])
     context.fillText(String(reward), PLOT.left - 10, y(reward))
   }
   context.textAlign = 'center'
@@ -73,13 +75,15 @@ function draw(context: OffscreenCanvasRenderingContext2D, points: ReturnType<typ
 
   context.fillStyle = COLORS.band
   context.beginPath()
-  for (const { step, high } of points) context.lineTo(x(step), y(high))
-  for (const { step, low } of [...points].reverse()) context.lineTo(x(step), y(low))
+  // One step has no width.
+  const half = points.length === 1 ? 12 : 0
+  const edges = [...points.map((point) => [x(point.step) - half, point] as const), ...(half > 0 ? points.map((point) => [x(point.step) + half, point] as const) : [])]
+  for (const [at, { high }] of edges) context.lineTo(at, y(high))
+  for (const [at, { low }] of edges.reverse()) context.lineTo(at, y(low))
   context.fill()
   context.strokeStyle = COLORS.mean
   context.lineWidth = 2.5
   line(context, points.map(({ step, mean }) => [x(step), y(mean)]))
-  // One step has no line.
   context.fillStyle = COLORS.mean
   if (points.length <= 60) for (const { step, mean } of points) dot(context, x(step), y(mean))
 }
