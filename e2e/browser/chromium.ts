@@ -82,9 +82,9 @@ export interface WatchedPage {
   documents: string[]
 }
 
-/** Opens a page in a fresh context (own storage). With GRPO_BROWSER_LOG=1 everything it logs goes to stderr. */
+/** Opens a page in a fresh context (own storage, no service worker unless `options` allows it). With GRPO_BROWSER_LOG=1 everything it logs goes to stderr. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const context = await browser.newContext(options)
+  const context = await browser.newContext({ serviceWorkers: 'block', ...options })
   const page = await context.newPage()
   const watched: WatchedPage = { page, consoleErrors: [], pageErrors: [], failedRequests: [], documents: [] }
   const echo = process.env.GRPO_BROWSER_LOG === '1'

@@ -7,7 +7,7 @@ import { hubRepos, TOKENS } from '../hub/models'
 import { startHub, type Hub } from '../hub/server'
 import { launchChromium, type ChromiumOptions } from './chromium'
 import { linkOf, openPlayground, type Playground } from './playground'
-import { startDevServer } from './server'
+import { startSite } from './server'
 
 type Metrics = StepRecord['metrics']
 
@@ -31,7 +31,7 @@ export interface HubPage extends Playground {
 export interface HubStand {
   hub: Hub
   browser: Browser
-  /** The dev server's address. */
+  /** The page's address. */
   url: string
   /** Opens the page with these settings on WASM unless they say otherwise; small groups of short episodes. */
   open(settings?: Readonly<Record<string, string | number>>): Promise<HubPage>
@@ -42,10 +42,10 @@ export interface HubStand {
 
 export const SMALL = { env: 'lane', seed: 7, prompts_per_step: 1, num_generations: 2, max_steps: 9, max_completion_length: 64, backend: 'wasm' }
 
-/** Starts the local Hub with all repositories, a dev server that speaks to it, and Chromium. */
+/** Starts the local Hub with all repositories, the built page that speaks to it, and Chromium. */
 export async function startStand(options: ChromiumOptions = {}): Promise<HubStand> {
   const hub = await startHub({ repos: await hubRepos(), tokens: TOKENS })
-  const [browser, server] = await Promise.all([launchChromium(options), startDevServer({ hub: hub.endpoint })])
+  const [browser, server] = await Promise.all([launchChromium(options), startSite({ hub: hub.endpoint })])
   return {
     hub,
     browser,

@@ -36,7 +36,7 @@ async function host(options: StaticHostOptions = {}, folder = root): Promise<Sta
 }
 
 async function visit(server: StaticHost, settings: Record<string, string | number> = SETTINGS): Promise<Playground> {
-  const page = await openPlayground(browser, `${server.url}${PATH}`, linkOf(settings))
+  const page = await openPlayground(browser, `${server.url}${PATH}`, linkOf(settings), undefined, { serviceWorkers: 'allow' })
   onTestFinished(() => page.close())
   return page
 }

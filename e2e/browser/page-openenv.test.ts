@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type RunningServer as EnvironmentServer } from '../openenv/server'
 import { launchChromium } from './chromium'
 import { linkOf, openPlayground } from './playground'
-import { startDevServer, type RunningServer } from './server'
+import { startSite, type RunningServer } from './server'
 
 let browser: Browser
 let server: RunningServer
 let echo: EnvironmentServer
 beforeAll(async () => {
-  ;[browser, server, echo] = await Promise.all([launchChromium(), startDevServer(), startServer('echo')])
+  ;[browser, server, echo] = await Promise.all([launchChromium(), startSite(), startServer('echo')])
 })
 afterAll(async () => {
   await browser.close()

@@ -6,7 +6,7 @@ import { startScriptedServer, type ScriptedServer } from '../hub/scripted-server
 import { startSpaces, type SpacesHub } from '../hub/spaces'
 import { launchChromium } from './chromium'
 import { linkOf, openPlayground, type Playground } from './playground'
-import { startDevServer, type RunningServer } from './server'
+import { startSite, type RunningServer } from './server'
 
 const TOKEN = 'hf_reader'
 const SMALL = { seed: 7, backend: 'wasm', prompts_per_step: 1, num_generations: 2, max_completion_length: 48, max_steps: 9 }
@@ -26,7 +26,7 @@ beforeAll(async () => {
       'me/paused': { stage: 'PAUSED' },
     },
   })
-  ;[browser, server] = await Promise.all([launchChromium(), startDevServer({ hub: hub.endpoint })])
+  ;[browser, server] = await Promise.all([launchChromium(), startSite({ hub: hub.endpoint })])
 })
 afterEach(() => playground.close())
 afterAll(async () => {

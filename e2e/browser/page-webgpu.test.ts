@@ -4,13 +4,13 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchChromium } from './chromium'
 import { linkOf, openPlayground } from './playground'
-import { startDevServer, type RunningServer } from './server'
+import { startSite, type RunningServer } from './server'
 
 let browser: Browser
 let server: RunningServer
 beforeAll(async () => {
   browser = await launchChromium({ webgpu: true })
-  server = await startDevServer()
+  server = await startSite()
 })
 afterAll(async () => {
   await browser.close()

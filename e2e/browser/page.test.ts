@@ -5,14 +5,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { presetById } from '../../src/env/presets'
 import { launchChromium } from './chromium'
 import { linkOf, openPlayground, type Playground } from './playground'
-import { startDevServer, type RunningServer } from './server'
+import { startSite, type RunningServer } from './server'
 
 let browser: Browser
 let server: RunningServer
 let page: Playground | null = null
 beforeAll(async () => {
   browser = await launchChromium()
-  server = await startDevServer()
+  server = await startSite()
 })
 afterEach(async () => {
   await page?.close()
@@ -168,7 +168,7 @@ it('chat answers with the tools, by both models, and stops', async () => {
 })
 
 it('without the isolation headers it trains on one thread', async () => {
-  const plain = await startDevServer({ isolated: false })
+  const plain = await startSite({ isolated: false })
   try {
     const page = await open(linkOf({ ...small, max_steps: 1 }), plain)
     await page.until('ready')

@@ -4,12 +4,12 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchChromium } from './chromium'
 import { linkOf, openPlayground } from './playground'
-import { startDevServer, type RunningServer } from './server'
+import { startSite, type RunningServer } from './server'
 
 let browser: Browser
 let server: RunningServer
 beforeAll(async () => {
-  ;[browser, server] = await Promise.all([launchChromium(), startDevServer()])
+  ;[browser, server] = await Promise.all([launchChromium(), startSite()])
 })
 afterAll(async () => {
   await browser.close()

@@ -1,6 +1,6 @@
 /** The playground in a Chromium as tests drive it: settings through the address, real clicks, the state from its scripting handle. */
 
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { PlaygroundHandle } from '../../src/store/scripting'
 import type { RunState } from '../../src/worker/protocol'
@@ -29,8 +29,14 @@ export function linkOf(settings: Readonly<Record<string, string | number>>): str
 }
 
 /** Opens the page of a server with this hash in a fresh context; `prepare` does what must be done before the page begins. */
-export async function openPlayground(browser: Browser, url: string, hash: string, prepare?: (page: Page) => Promise<void>): Promise<Playground> {
-  const watched = await openPage(browser)
+export async function openPlayground(
+  browser: Browser,
+  url: string,
+  hash: string,
+  prepare?: (page: Page) => Promise<void>,
+  options: BrowserContextOptions = {},
+): Promise<Playground> {
+  const watched = await openPage(browser, options)
   const { page } = watched
   await prepare?.(page)
   await page.goto(`${url}${hash}`)

@@ -3,14 +3,14 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchChromium } from './chromium'
-import { startDevServer, type RunningServer } from './server'
+import { startSite, type RunningServer } from './server'
 import { killedOnce, undisturbed } from './survive'
 
 let browser: Browser
 let server: RunningServer
 beforeAll(async () => {
   browser = await launchChromium()
-  server = await startDevServer()
+  server = await startSite()
 })
 afterAll(async () => {
   await browser.close()

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { launchChromium } from '../browser/chromium'
-import { startDevServer } from '../browser/server'
+import { startSite } from '../browser/server'
 import { killedOnce, undisturbed } from '../browser/survive'
 import { recordFigure } from '../tools/figures'
 
@@ -11,7 +11,7 @@ const KILLS = 20
 const FIRST_KEY = 4
 
 it('twenty killed tabs cost nothing but time', async () => {
-  const server = await startDevServer()
+  const server = await startSite()
   const browser = await launchChromium()
   try {
     const { seconds, ...whole } = await undisturbed(browser, server.url)
