@@ -142,7 +142,10 @@ export function createRuns(port: EnginePort): Runs {
         }
         return
       case 'state':
-        if (message.state.state === 'failed') store.setState({ resuming: null, importing: null })
+        if (message.state.state === 'failed') {
+          const { error } = message.state
+          store.setState(({ importing, importProblem }) => ({ resuming: null, importing: null, importProblem: importing === null ? importProblem : error }))
+        }
         return
       default:
         return

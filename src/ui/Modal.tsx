@@ -1,6 +1,6 @@
 /** A modal dialog with a heading that stays and a body that scrolls. Closes on Escape, on its button and on a click beside it; the focus returns. */
 
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 
 interface ModalProps {
   /** The test id; its Close button has `close-` before it. */
@@ -18,10 +18,10 @@ interface ModalProps {
 export function Modal({ id, title, lead, close, onClose, head, children }: ModalProps) {
   const label = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = dialog
     current?.showModal()
-    // Where its drawing ends first, the browser would not give the focus back.
+    // The browser gives the focus back as long as the dialog is still in the page.
     return () => current?.close()
   }, [])
   const end = () => dialog.current?.close()

@@ -62,7 +62,7 @@ export const RUNS_STRINGS = {
   },
   recording: {
     says: (name: string) => `Recording: ${name}.`,
-    why: 'It came from a file without its adapter, so it cannot be trained. Reset begins a run with the settings at the left.',
+    why: 'It came from a file without its adapter, so it cannot be trained. Reset begins a run with the settings under Task.',
     short: 'Recording · press Reset to train a run',
     blocked: 'This is a recording: press Reset to train a run of your own',
   },

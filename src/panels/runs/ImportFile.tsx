@@ -11,11 +11,10 @@ export function ImportFile({ onShown }: { onShown: () => void }) {
   const active = useRun((view) => isActive(view.run))
   const importing = useRuns((view) => view.importing)
   const problem = useRuns((view) => view.importProblem)
-  const recording = useRun((view) => view.recording)
   const [over, setOver] = useState(false)
   const [wrong, setWrong] = useState<string | null>(null)
   const words = S.runs.import
-  useShown(importing, problem, recording, onShown)
+  useShown(importing, problem, onShown)
 
   const take = (files: readonly File[]) => {
     const [file] = files
@@ -76,10 +75,10 @@ export function ImportFile({ onShown }: { onShown: () => void }) {
 }
 
 /** Calls back once when what was being read has come onto the page. */
-function useShown(importing: string | null, problem: string | null, recording: string | null, onShown: () => void) {
+function useShown(importing: string | null, problem: string | null, onShown: () => void) {
   const before = useRef(importing)
   useEffect(() => {
-    if (before.current !== null && importing === null && problem === null && recording !== null) onShown()
+    if (before.current !== null && importing === null && problem === null) onShown()
     before.current = importing
-  }, [importing, problem, recording, onShown])
+  }, [importing, problem, onShown])
 }
