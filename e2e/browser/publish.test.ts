@@ -85,6 +85,14 @@ async function stored(): Promise<string> {
       }
       base.close()
     }
+    const folder = async (handle: FileSystemDirectoryHandle): Promise<void> => {
+      for await (const entry of handle.values()) {
+        parts.push(entry.name)
+        if (entry.kind === 'directory') await folder(entry)
+        else await walk(await entry.getFile())
+      }
+    }
+    await folder(await navigator.storage.getDirectory())
     for (const name of await caches.keys()) for (const { url } of await (await caches.open(name)).keys()) parts.push(url)
     if (records === 0) throw new Error('the run is not in the database that was searched')
     return parts.join('\n')
@@ -178,10 +186,18 @@ it('the token is in no address, no line, no storage, no file', async () => {
     expect(Object.keys(files).length).toBeGreaterThan(10)
     const taken = Object.entries(files).map(([name, bytes]) => name + Buffer.from(bytes).toString('latin1'))
     const published = await Promise.all(hub.repos().map(async (repo) => Object.values(await hub.contents(repo)).map((bytes) => Buffer.from(bytes).toString('latin1'))))
+    // Something to be found in the places that may be empty, so that the search is known to look there.
+    await page.evaluate(async () => {
+      localStorage.setItem('decoy', 'decoy in localStorage')
+      const file = await (await navigator.storage.getDirectory()).getFileHandle('decoy', { create: true })
+      const writer = await file.createWritable()
+      await writer.write('decoy in a file')
+      await writer.close()
+    })
     const places = { taken: taken.join(), published: published.flat().join(), stored: await stored(), seen: seen.join('\n'), asked: hub.requests.map(({ url }) => url).join('\n') }
     // What is searched is there.
     expect(places.seen).toContain('/oauth/authorize')
-    expect(places.stored).toContain('tiny-qwen3')
+    for (const part of ['tiny-qwen3', 'decoy in localStorage', 'decoy in a file']) expect(places.stored).toContain(part)
     for (const [place, text] of Object.entries(places)) expect(text.includes(token.slice(9)), place).toBe(false)
     expect(hub.requests.filter(({ at, authorization }) => at === 'cdn' && authorization)).toEqual([])
   } finally {
