@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { throwBackendFault, throwForeignFields } from './faults'
+import { throwBackendFault, throwFailedReset, throwForeignFields } from './faults'
 import { parseServerFrame } from './protocol'
 
 const frame = (value: unknown) => parseServerFrame(JSON.stringify(value))
@@ -43,5 +43,28 @@ describe('a refusal of a call that fits the tool', () => {
 
   it('is the model’s where a value was refused', () => {
     expect(() => throwForeignFields('host', refusal({ loc: ['word'], msg: 'bad word', type: 'value_error' }))).not.toThrow()
+  })
+})
+
+describe('what official servers lack', () => {
+  const told = (observation: object, done = false, metadata: object = {}) => {
+    const read = frame({ type: 'observation', data: { observation: { ...observation, metadata }, reward: 0, done, metadata } })
+    if (read.kind !== 'observation') throw new Error(read.kind)
+    return read
+  }
+
+  it('is not the model’s failure: Julia, a search service', () => {
+    const julia = { stdout: '', stderr: 'Julia not found in PATH. Please install Julia.', exit_code: 127 }
+    expect(() => throwBackendFault('host', told(julia))).toThrow('host could not do what was asked: Julia not found in PATH.')
+    expect(() => throwBackendFault('host', told({ content: '[ERROR] Search failed due to: no connection' }))).toThrow('Search failed')
+    expect(() => throwBackendFault('host', told({ stdout: '', stderr: 'ERROR: UndefVarError: Julia not found in PATH', exit_code: 1 }))).not.toThrow()
+  })
+
+  it('is told in its words where it keeps an episode from starting', () => {
+    const key = { status: 'error', error: 'E2B_API_KEY is not set. Configure it before reset.' }
+    expect(() => throwFailedReset('host', told({}, true, key))).toThrow('host could not start an episode: E2B_API_KEY is not set. Configure it before reset.')
+    expect(() => throwFailedReset('host', told({}, true, { status: 'error' }))).toThrow('it did not say why')
+    expect(() => throwFailedReset('host', told({}, false, key))).not.toThrow()
+    expect(() => throwFailedReset('host', told({}, true, { status: 'ready' }))).not.toThrow()
   })
 })

@@ -8,17 +8,32 @@ import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './p
 const BACKEND_FAULTS = new Set(['timeout', 'transport_error', 'connection_error'])
 /** What a reaped or closed session says through execution_error. */
 const CLOSED = /environment is closed|client is not available|session (is|was) (closed|terminated)/i
+/** How official servers tell in a field that what they call is not there: no Julia, no search service. */
+const MISSING_BACKENDS: Readonly<Record<string, RegExp>> = { stderr: /^Julia not found in PATH/, content: /^\[ERROR\] Search failed due to/ }
 /** pydantic's error types for an action whose fields are not the server's. */
 const FOREIGN_FIELDS = new Set(['missing', 'extra_forbidden'])
 
 /** Throws PlaygroundError('environment') when the tool's error is the environment's own failure; the episode is then unscorable, not 0. */
 export function throwBackendFault(host: string, { observation }: ObservationFrame): void {
   const { error } = observation
+  for (const [field, words] of Object.entries(MISSING_BACKENDS)) {
+    const said = observation[field]
+    if (typeof said !== 'string' || !words.test(said)) continue
+    const advice = 'Give the server what it lacks; no call of the model could have worked.'
+    throw new PlaygroundError('environment', `${host} could not do what was asked: ${said.slice(0, 200)}`, advice, { recurrence: 'lasting' })
+  }
   if (!isRecord(error)) return
   const kind = typeof error['error_type'] === 'string' ? error['error_type'] : ''
   const message = typeof error['message'] === 'string' ? error['message'] : ''
   if (!BACKEND_FAULTS.has(kind) && !(kind === 'execution_error' && CLOSED.test(message))) return
   throw new PlaygroundError('environment', `The tool at ${host} failed without the model's doing (${kind}): ${message || 'no reason given'}.`, 'Look at the log of the environment.')
+}
+
+/** Throws PlaygroundError('environment') when a reset was answered by an episode that is over and, in metadata, by why: a key that the server lacks, mostly. */
+export function throwFailedReset(host: string, { done, metadata: { status, error } }: ObservationFrame): void {
+  if (!done || status !== 'error') return
+  const why = typeof error === 'string' && error !== '' ? error.replace(/\.$/, '') : 'it did not say why'
+  throw new PlaygroundError('environment', `${host} could not start an episode: ${why}.`, 'Set up the server as its environment asks.', { recurrence: 'lasting' })
 }
 
 /**

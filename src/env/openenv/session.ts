@@ -6,7 +6,7 @@ import { PlaygroundError, UnreadableReplyError } from '../../core/errors'
 import { uniform } from '../../core/random'
 import type { ToolCall } from '../../core/tools'
 import { entryOf, type Entry } from './catalogue'
-import { throwBackendFault, throwForeignFields } from './faults'
+import { throwBackendFault, throwFailedReset, throwForeignFields } from './faults'
 import type { ErrorFrame, ObservationFrame } from './protocol'
 import { readObservation, readRefusal, toolError, wordsOf } from './reading'
 import { sumUp } from './rewards'
@@ -79,6 +79,11 @@ export class OpenEnvSession implements EnvironmentSession {
     const { found, resetMs } = this.options
     const reply = await this.ask({ type: 'reset', data: { ...found.resetData, seed, episode_id } }, resetMs)
     if (reply.kind !== 'observation') return this.fail('reset', reply)
+    try {
+      throwFailedReset(this.options.host, reply)
+    } catch (error) {
+      return this.lose(error)
+    }
     this.phase = reply.done ? 'over' : 'running'
     const observation = this.observe(reply, null)
     if (observation.text === '') observation.text = await this.taskInState()

@@ -22,6 +22,12 @@ function programText({ observation }: ObservationFrame): string | null {
   return parts.filter((part) => part !== '').join('\n') || '(no output)'
 }
 
+/** KernRL repeats the task with every answer: it is read at the first turn, and the feedback afterwards. */
+function kernelText({ observation }: ObservationFrame): string | null {
+  const { problem_description: task, feedback, compilation_error: error } = observation
+  return [feedback, error, task].find((part): part is string => typeof part === 'string' && part !== '') ?? null
+}
+
 const E2B = 'a paid service: E2B (its key belongs on the server)'
 const PAID = 'It needs a paid service.'
 const mentions = (field: string) => (facts: { fields: object | null }) => facts.fields !== null && field in facts.fields
@@ -40,7 +46,8 @@ export const CODE: readonly Entry[] = [
         fields: { code: argument('code') },
       },
     ],
-    observation: 'JSON.',
+    observation: 'The task; after a kernel, what was found out about it.',
+    text: kernelText,
     needs: ['a GPU, torch and triton'],
     unrecorded: 'It needs a GPU.',
     notes: ['Ends after ten turns at most.'],

@@ -50,6 +50,13 @@ describe('programs', () => {
   })
 })
 
+describe('KernRL', () => {
+  it('is the task at first, then the feedback alone', () => {
+    expect(read('kernrl', { problem_description: 'Write it.', feedback: '', compilation_error: null, turn: 0 })).toBe('Write it.')
+    expect(read('kernrl', { problem_description: 'Write it.', feedback: 'Too slow.', turn: 1 })).toBe('Too slow.')
+  })
+})
+
 describe('FinQA', () => {
   it('tells the company beside the question, as every tool asks for it', () => {
     expect(read('finqa', {}, { question: 'Sales?', company: 'acme', history: [] })).toBe('Sales?\nacme')
