@@ -101,7 +101,7 @@ export const CODE: readonly Entry[] = [
     observation: PROGRAM,
     text: programText,
     needs: ['Julia on the server'],
-    unrecorded: 'Julia could not be had where the others were recorded.',
+    unrecorded: 'Julia is on no package registry, and was not installed where the others were recorded.',
     notes: ['Rewards lie between -1 and 1.5.'],
     sessions: null,
   }),
@@ -130,7 +130,7 @@ export const CODE: readonly Entry[] = [
     ],
     observation: 'JSON.',
     needs: ['a Gitea server'],
-    unrecorded: 'A Gitea server could not be had where the others were recorded.',
+    unrecorded: 'A Gitea server was not installed where the others were recorded.',
     notes: ['Reset takes a task_id.'],
   }),
   entry({

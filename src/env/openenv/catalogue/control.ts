@@ -99,7 +99,7 @@ export const CONTROL: readonly Entry[] = [
   }),
   entry({
     id: 'finrl',
-    unrecorded: 'Its server needs versions of FinRL and NumPy that could not be installed where the others were recorded.',
+    unrecorded: 'FinRL and PyTorch, which it needs, were not installed where the others were recorded.',
     title: 'FinRL',
     required: 'actions',
     tools: [
@@ -132,7 +132,7 @@ export const CONTROL: readonly Entry[] = [
   }),
   entry({
     id: 'unity',
-    unrecorded: 'Unity’s binaries could not be had where the others were recorded.',
+    unrecorded: 'Unity’s binaries are downloaded, and could not be where the others were recorded.',
     title: 'Unity ML-Agents',
     required: '',
     suits: (facts) => (facts.fields !== null && 'discrete_actions' in facts.fields) || named(/unity/i)(facts),

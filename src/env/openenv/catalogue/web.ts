@@ -61,6 +61,7 @@ export const WEB: readonly Entry[] = [
     notes: [
       'An action that fails gives reward 0 and an error, and the episode goes on.',
       'The task is the server’s; task_name at reset changes nothing.',
+      'A first reset starts the browser, which may take a slow server half a minute. With Playwright 1.44 and OpenEnv 0.10.0 a second session failed until the server was restarted.',
     ],
     sessions: 8,
     hosts: ['openenv-browsergym-env.hf.space'],
@@ -104,7 +105,7 @@ export const WEB: readonly Entry[] = [
     text: pageText,
     stepSeconds: 120,
     needs: ['a browser and the app suite on the server'],
-    unrecorded: 'Its suite of apps could not be had where the others were recorded.',
+    unrecorded: 'Its suite of apps is on no package registry, and was not installed where the others were recorded.',
   }),
   entry({
     id: 'finqa',
