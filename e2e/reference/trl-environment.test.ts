@@ -177,7 +177,7 @@ function pageReading(frames: readonly RawFrame[], found: DiscoveredEnvironment, 
 }
 
 describe('real OpenEnv servers', () => {
-  const NAMES = ['catch', 'echo'] as const
+  const NAMES = ['catch', 'echo', 'misbehave'] as const
   let servers: RunningServer[] = []
   beforeAll(async () => {
     servers = await startServers(NAMES)
@@ -187,7 +187,7 @@ describe('real OpenEnv servers', () => {
   it('the same texts, refusals and rewards by the openenv client', async () => {
     const jobs: Job[] = []
     const expected: { played: PlayedEpisode[]; tools: readonly Tool[] }[] = []
-    for (const [i, name] of NAMES.entries()) {
+    for (const [i, name] of (['catch', 'echo'] as const).entries()) {
       const { url, port } = servers[i] as RunningServer
       const environment = new OpenEnvEnvironment(url, { WebSocket })
       await environment.connect()
@@ -201,5 +201,23 @@ describe('real OpenEnv servers', () => {
       expect(answer.episodes.map(comparable)).toEqual(expected[i]?.played.map(comparable))
       expect(answer.tools).toEqual(expected[i]?.tools)
     })
+  })
+
+  it('an environment that fails leaves its episode without a reward, and the next one is played', async () => {
+    const { url, port } = servers[2] as RunningServer
+    const environment = new OpenEnvEnvironment(url, { WebSocket })
+    await environment.connect()
+    const { tools } = environment
+    await environment.close()
+    const [tool] = tools
+    const say = (message: string) => ({ name: tool?.function.name ?? '', arguments: { message } })
+    const plays = [['one', '!done'], ['one', '!raise', 'two'], ['bad'], ['one'], ['!nan'], []].map((said, seed) => ({ seed, calls: said.map(say), start: '', results: [], reward: null, over: false }))
+    const folder = exported('server-misbehave', 'catch', environment, { environment: { kind: 'openenv', url } }, `http://127.0.0.1:${port}`)
+    const [answer] = ask([{ folder, episodes: plays }])
+    // An answer without a reward is not 0; a model that called nothing has earned 0.
+    expect(answer?.episodes.map(({ reward }) => reward)).toEqual([1, null, null, 0.5, null, 0])
+    expect(answer?.episodes.map(({ failure }) => failure !== null)).toEqual([false, true, true, false, false, false])
+    expect(answer?.episodes[1]?.failure).toContain('asked to fail')
+    expect(answer?.episodes[1]?.results).toEqual(['ONE', 'The episode is over.', 'The episode is over.'])
   })
 })

@@ -49,6 +49,8 @@ const KNOWN: RawFrame[][] = alone(
   frame({ question: 'How much is 2 + 2?', score: null }),
   frame({ question: null, score: 0.25 }, { reward: 0.25, done: true }),
   raw('{"observation": {"question": "Q", "score": 1.0}, "reward": 1.0, "done": true}'),
+  frame({ problem_description: 'T', feedback: 'F', compilation_error: 'E' }),
+  frame({ problem_description: 'T', feedback: '', compilation_error: null }),
   frame({ context: 'C', question: 'Q?' }),
   frame({ prompt: 'Say it.' }),
   frame({ stdout: 'out \n', stderr: 'bad\n', exit_code: 3 }),

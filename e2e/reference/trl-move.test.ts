@@ -8,9 +8,11 @@ import { parquetReadObjects } from 'hyparquet'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { NamedTensor } from '../../src/core/engine'
 import type { Episode } from '../../src/core/episode'
+import type { ToolEdit } from '../../src/core/tool-edits'
 import type { ChatMessage, Tool, ToolCall } from '../../src/core/tools'
 import { builtinEnvironment } from '../../src/env/builtin'
 import { OpenEnvEnvironment } from '../../src/env/openenv/client'
+import { withToolEdits } from '../../src/env/tool-edits'
 import { peftAdapterFiles } from '../../src/hub/peft-writer'
 import { readSafetensors } from '../../src/hub/safetensors'
 import { trlFolder } from '../../src/hub/trl'
@@ -31,6 +33,20 @@ interface Completion {
   prompt: { role: string; content: string }[]
   completion: { role: string; content: string; tool_calls: { function: ToolCall }[] | null }[]
   environment_reward: number
+}
+
+/** Runs the folder's train.py; asynchronously, as the page's client must answer a server's pings meanwhile. */
+async function trainInTrl(folder: string, out: string, args: readonly string[]): Promise<void> {
+  const place = join(REFERENCE, 'trl-move', out)
+  rmSync(place, { recursive: true, force: true })
+  const env = { ...process.env, HF_HUB_OFFLINE: '1', OMP_NUM_THREADS: '1', OMP_WAIT_POLICY: 'PASSIVE', TRL_EXPERIMENTAL_SILENCE: '1' }
+  await promisify(execFile)(venvPython('reference'), [join(folder, 'train.py'), ...args, '--output-dir', place], { env, maxBuffer: 2 ** 27 })
+}
+
+/** What TRL logged. */
+function logs(out: string): Record<string, number>[] {
+  const state = readFileSync(join(REFERENCE, 'trl-move', out, 'trainer_state.json'), 'utf8')
+  return (JSON.parse(state) as { log_history: Record<string, number>[] }).log_history
 }
 
 describe('the real TRL', () => {
@@ -62,10 +78,7 @@ describe('the real TRL', () => {
       const folder = join(REFERENCE, 'trl-move', 'train')
       const adapter = peftAdapterFiles({ lora: config.lora, tensors: start, baseModel: config.model, revision: null })
       writeFolder(folder, trlFolder({ run, history: [], adapter, base: tinyModelFiles(), server: `http://127.0.0.1:${server.port}` }))
-      rmSync(OUT, { recursive: true, force: true })
-      const env = { ...process.env, HF_HUB_OFFLINE: '1', OMP_NUM_THREADS: '1', OMP_WAIT_POLICY: 'PASSIVE', TRL_EXPERIMENTAL_SILENCE: '1' }
-      // Asynchronously: the page's client must answer the server's pings meanwhile.
-      await promisify(execFile)(venvPython('reference'), [join(folder, 'train.py'), '--steps', `${STEPS}`, '--output-dir', OUT], { env, maxBuffer: 2 ** 27 })
+      await trainInTrl(folder, 'out', ['--steps', `${STEPS}`])
     } finally {
       await engine.dispose()
       await environment.close()
@@ -73,16 +86,13 @@ describe('the real TRL', () => {
     }
   }, 15 * 60_000)
 
-  const logs = (): Record<string, number>[] =>
-    (JSON.parse(readFileSync(join(OUT, `checkpoint-${STEPS}`, 'trainer_state.json'), 'utf8')) as { log_history: Record<string, number>[] }).log_history
-
   async function completions(step: number): Promise<Completion[]> {
     const file = readFileSync(join(OUT, 'completions', `completions_0000${step}.parquet`))
     return (await parquetReadObjects({ file: file.buffer.slice(file.byteOffset, file.byteOffset + file.length) })) as unknown as Completion[]
   }
 
   it('makes two steps of the page’s size from the run’s adapter', () => {
-    const steps = logs().filter((log) => 'reward' in log)
+    const steps = logs('out').filter((log) => 'reward' in log)
     expect(steps.map(({ step }) => step)).toEqual([1, 2])
     for (const log of steps) {
       expect(log['learning_rate']).toBe(1e-4)
@@ -120,7 +130,7 @@ describe('the real TRL', () => {
   })
 
   it('reads prompts of exactly the page’s tokens', async () => {
-    const [log] = logs()
+    const [log] = logs('out')
     const rows = await completions(1)
     const expected = rows.reduce((sum, { prompt }) => {
       const messages = prompt.map(({ role, content }) => ({ role, content })) as ChatMessage[]
@@ -143,6 +153,29 @@ describe('the real TRL', () => {
     expect(Math.abs(mean(theirs) - mean(rewards))).toBeLessThan(4 * deviation)
     const written = mean(ours.map(({ mask }) => mask.reduce<number>((sum, m) => sum + m, 0)))
     // Turns have few lengths, so this mean is sharper: the policy is the same one.
-    expect(Math.abs((logs()[0]?.['completions/mean_length'] ?? 0) - written)).toBeLessThan(8)
+    expect(Math.abs((logs('out')[0]?.['completions/mean_length'] ?? 0) - written)).toBeLessThan(8)
   })
+})
+
+it('trains a built-in game with changed tools, KL, two optimizer steps a generation, and an end at a target', async () => {
+  const edits: ToolEdit[] = [{ kind: 'rename', tool: 'observe', name: 'look-around' }]
+  const environment = withToolEdits(builtinEnvironment('lane'), edits)
+  const grpo = { num_generations: 2, prompts_per_step: 4, max_completion_length: 128, beta: 0.1, num_iterations: 2, target_reward: -1, max_steps: 6, warmup_steps: 1, mask_truncated_completions: true }
+  const run = recordOf('lane', environment, { tool_edits: edits }, grpo)
+  // A LoRA that is not the base: its B is not 0.
+  const engine = await tinyEngine(run.config)
+  const tensors = (await engine.exportParameters()).map((tensor) => (tensor.name.includes('lora_B') ? { ...tensor, data: tensor.data.map((_, i) => 0.05 * Math.sin(i)) } : tensor))
+  await engine.dispose()
+  const folder = join(REFERENCE, 'trl-move', 'lane')
+  const adapter = peftAdapterFiles({ lora: run.config.lora, tensors, baseModel: run.config.model, revision: null })
+  writeFolder(folder, trlFolder({ run, history: [], adapter, base: tinyModelFiles() }))
+  await trainInTrl(folder, 'out-lane', [])
+  const log = logs('out-lane').filter((entry) => 'loss' in entry)
+  // Five rewards of a step each are above the target; each step of the page is two of the optimizer.
+  expect(log.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  expect(log.map((entry) => 'reward' in entry)).toEqual([true, false, true, false, true, false, true, false, true, false])
+  // The reference is what the run began with, the base model, and not the adapter that TRL was given.
+  expect(log[0]?.['kl']).toBeGreaterThan(1e-6)
+  expect(log[0]?.['learning_rate']).toBe(0)
+  expect(log[2]?.['learning_rate']).toBe(run.config.grpo.learning_rate)
 })

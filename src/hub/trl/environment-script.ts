@@ -18,6 +18,7 @@ export const READERS: Readonly<Record<string, string>> = {
   reasoning_gym: 'answered',
   dipg_safety: 'dipg_safety',
   sophistry_bench_sprint: 'sophistry',
+  kernrl: 'kernel',
   repl: 'program',
   coding: 'program',
   julia: 'program',

@@ -14,6 +14,7 @@ import playground from './python/playground.py?raw'
 import readers from './python/readers.py?raw'
 import sessions from './python/sessions.py?raw'
 import { readme } from './readme'
+import { serverAddress } from './server-address'
 import { trainScript } from './train-script'
 import { requirements, vllmRequirements } from './versions'
 
@@ -24,7 +25,7 @@ export interface TrlFolderInput {
   adapter: readonly ExportFile[]
   /** The base model's files where it is no repository on the Hub (the shipped model), or the trained model in full-parameter training; placed under base/. */
   base?: readonly ExportFile[]
-  /** Address of the OpenEnv server as the page reached it, http(s)://host (ServerAddress.http); what the person pasted where this is absent. */
+  /** Address of the OpenEnv server as the page reached it, http(s)://host (ServerAddress.http); found out from the record where this is absent. */
   server?: string
 }
 
@@ -44,7 +45,7 @@ export function trlFolder({ run, history, adapter, base = [], server }: TrlFolde
   if (!has.adapter && run.lora !== null) {
     throw new PlaygroundError('config', `The LoRA of the run ${run.name} was not given.`, 'Load the run, then export once more.')
   }
-  const url = openenv ? (server ?? environment.url.trim()) : ''
+  const url = server ?? serverAddress(run)
   const helpers: Record<string, string> = openenv ? { sessions, observations, pictures, readers } : { games, game: GAMES[environment.name] }
   return [
     { path: 'README.md', content: readme(run, { history, server: url, ...has }) },

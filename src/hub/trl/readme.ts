@@ -84,17 +84,18 @@ CUDA_VISIBLE_DEVICES=0 trl vllm-serve --model ${shellWord(model)} --port 8001 --
 CUDA_VISIBLE_DEVICES=1,2 accelerate launch --config_file accelerate/multi_gpu.yaml --num_processes ${Math.min(2, processes)} train.py --vllm server --vllm-url http://localhost:8001
 \`\`\`
 
-TRL ${PACKAGES['trl']} takes vLLM up to ${VLLM}, which brings a torch of its own; where pip finds its pins at odds with transformers ${PACKAGES['transformers']}, take the newest transformers that
-this vLLM allows (5.2 or later). With vLLM, TRL weighs each episode by how far sampler and trainer disagree (vllm_importance_sampling_correction); the page does not.
+vLLM ${VLLM} is not the newest that TRL ${PACKAGES['trl']} takes: later ones want an older transformers or another mcp than OpenEnv's client. With vLLM, TRL weighs each episode by
+how far sampler and trainer disagree (vllm_importance_sampling_correction); the page does not. This way of sampling is the one thing in this folder that was not tried before it was
+written: vLLM needs a GPU.
 
 ## Hugging Face Jobs
 
 \`\`\`sh
 hf auth login
-hf jobs uv run --flavor a10g-small --timeout 2h --secrets HF_TOKEN -v .:/run train.py --folder /run --output-dir /tmp/run --hub-model-id YOU/NAME
+hf jobs uv run --flavor a10g-small --timeout 2h --secrets HF_TOKEN -v .:/folder train.py --folder /folder --output-dir /tmp/run --hub-model-id YOU/NAME
 \`\`\`
 
-\`-v .:/run\` copies this folder to a bucket of yours and mounts it; the trained adapter goes to the private repository YOU/NAME.
+\`-v .:/folder\` copies this folder to a bucket of yours and mounts it; the trained adapter goes to the private repository YOU/NAME.
 ${openenv ? 'A job reaches no server on your own machine: give the address of a Space or another public server with `--environment-url`.\n' : ''}\`hf jobs hardware\` lists the flavors. With vLLM: \`--with vllm==${VLLM}\` before train.py and \`--vllm colocate\` after it.
 
 ## Where TRL does otherwise than the page

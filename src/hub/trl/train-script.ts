@@ -134,7 +134,8 @@ const CALLBACK = `class StopAtTarget(TrainerCallback):
         # The later optimizer steps of a generation have no reward of their own.
         if logs and logs.get("reward") is not None:
             self.rewards = [*self.rewards, float(logs["reward"])][-5:]
-            control.should_training_stop = len(self.rewards) == 5 and sum(self.rewards) / 5 >= TARGET_REWARD
+        if len(self.rewards) == 5 and sum(self.rewards) / 5 >= TARGET_REWARD and state.global_step % NUM_ITERATIONS == 0:
+            control.should_training_stop = True
 `
 
 function mainFunction(run: RunRecord, adapter: boolean): string {
@@ -206,6 +207,7 @@ ${grpo.target_reward === null ? '' : '        callbacks=[StopAtTarget()],\n'}   
     trainer._env_tools = {None: TOOLS}
 ${referenceLines(run, adapter)}    trainer.train()
     trainer.save_model(args.output_dir)
+    trainer.save_state()
     if args.hub_model_id:
         trainer.push_to_hub()
 

@@ -58,8 +58,7 @@ describe('the folder', () => {
   it('asks for the versions that the reference checks run it with', () => {
     const asked = readFileSync(new URL('../../../e2e/reference/requirements.txt', import.meta.url), 'utf8').split('\n')
     for (const [name, version] of Object.entries({ ...PACKAGES, openenv: OPENENV })) expect(asked).toContain(`${name}==${version}`)
-    // vLLM brings the torch that it was built for.
-    expect(files(run())['requirements-vllm.txt']).not.toMatch(/^torch==/m)
+    expect(files(run())['requirements-vllm.txt']).toBe(`${files(run())['requirements.txt']}vllm==0.27.1\n`)
   })
 
   it('gives accelerate as many processes as share the episodes of a step evenly', () => {

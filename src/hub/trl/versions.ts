@@ -11,18 +11,16 @@ export const PACKAGES: Readonly<Record<string, string>> = {
 }
 /** For OpenEnv servers. */
 export const OPENENV = '0.10.0'
-/** The newest that this TRL takes. It brings the torch that it was built for. */
-export const VLLM = '0.31.0'
-
-const lines = (packages: Readonly<Record<string, string>>): string[] => Object.entries(packages).map(([name, version]) => `${name}==${version}`)
+/** Of those that this TRL takes (0.22 to 0.31) the newest that is built for the same torch and takes this transformers and OpenEnv's client. */
+export const VLLM = '0.27.1'
 
 /** Lines of requirements.txt. */
 export function requirements(openenv: boolean): string[] {
-  return [...lines(PACKAGES), ...(openenv ? [`openenv==${OPENENV}`] : [])]
+  const packages = openenv ? { ...PACKAGES, openenv: OPENENV } : PACKAGES
+  return Object.entries(packages).map(([name, version]) => `${name}==${version}`)
 }
 
 /** Lines of requirements-vllm.txt. */
 export function vllmRequirements(openenv: boolean): string[] {
-  const { torch: _, ...others } = PACKAGES
-  return [`vllm==${VLLM}`, ...lines(others), ...(openenv ? [`openenv==${OPENENV}`] : [])]
+  return [...requirements(openenv), `vllm==${VLLM}`]
 }

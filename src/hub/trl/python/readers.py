@@ -174,6 +174,11 @@ def program(frame: Frame) -> str | None:
     return "\n".join(part for part in parts if part) or "(no output)"
 
 
+def kernel(frame: Frame) -> str | None:
+    """The task, which is repeated with every answer, at the first turn; the feedback afterwards."""
+    return next((part for part in map(_text, map(frame.fields.get, ("feedback", "compilation_error", "problem_description"))) if part), None)
+
+
 def page(frame: Frame) -> str | None:
     """Goal, error of the last action, and the accessibility tree."""
     fields = frame.fields

@@ -20,6 +20,8 @@ RESET_TRIES = 7
 # Answers that look like a refused call but are not the model's doing.
 BACKEND_FAULTS = ("timeout", "transport_error", "connection_error")
 CLOSED = re.compile(r"environment is closed|client is not available|session (is|was) (closed|terminated)", re.I)
+# How official servers tell in a field that what they call is not there: no Julia, no search service.
+MISSING_BACKENDS = {"stderr": re.compile(r"Julia not found in PATH"), "content": re.compile(r"\[ERROR\] Search failed due to")}
 FOREIGN_FIELDS = ("missing", "extra_forbidden")
 
 
@@ -44,6 +46,21 @@ class Client(EnvClient[dict, dict, dict]):
     async def _receive(self) -> dict[str, Any]:
         self._frame = await super()._receive()
         return self._frame
+
+
+def backend_fault(fields: Any) -> str | None:
+    """Why a call failed without the model's doing, or None: such an episode has no reward."""
+    if not isinstance(fields, dict):
+        return None
+    for field, words in MISSING_BACKENDS.items():
+        if isinstance(fields.get(field), str) and words.match(fields[field]):
+            return f"The server could not do what was asked: {fields[field][:200]}"
+    error = fields.get("error")
+    if not isinstance(error, dict):
+        return None
+    kind, message = str(error.get("error_type") or ""), str(error.get("message") or "")
+    is_fault = kind in BACKEND_FAULTS or (kind == "execution_error" and CLOSED.search(message) is not None)
+    return f"The tool failed without the model's doing ({kind}): {message}" if is_fault else None
 
 
 def headers_for(url: str) -> dict[str, str] | None:
@@ -89,7 +106,9 @@ class ServerEpisodes(PlaygroundEpisodes):
         payload = self._client.reset(**self._found["reset_data"], seed=seed, episode_id=f"trl-seed{seed}")
         seen = self._read(payload)
         if seen.done:
-            raise RuntimeError("it was already done after reset")
+            metadata = observations.read_frame(payload).metadata
+            why = f": {metadata.get('error')}" if metadata.get("status") == "error" else ""
+            raise RuntimeError(f"it was already done after reset{why}")
         return seen.text or self._task_in_state()
 
     def _play(self, call: "Step") -> Seen:
@@ -111,11 +130,9 @@ class ServerEpisodes(PlaygroundEpisodes):
             payload = self._client.step(action)
         except Exception as error:
             self._refuse_or_fail(error)
-        fault = payload.get("observation", {}).get("error") if isinstance(payload.get("observation"), dict) else None
-        if isinstance(fault, dict):
-            kind, message = str(fault.get("error_type") or ""), str(fault.get("message") or "")
-            if kind in BACKEND_FAULTS or (kind == "execution_error" and CLOSED.search(message)):
-                raise EnvironmentFailed(f"The tool failed without the model's doing ({kind}): {message}")
+        fault = backend_fault(payload.get("observation"))
+        if fault is not None:
+            raise EnvironmentFailed(fault)
         return self._read(payload, words_of(action))
 
     def _refuse_or_fail(self, error: Exception) -> None:
