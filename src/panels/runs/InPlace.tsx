@@ -7,7 +7,7 @@ interface InPlaceProps {
   testId: string
   value: string
   placeholder?: string
-  /** May have several lines; Shift+Enter begins one. */
+  /** May have several lines, Shift+Enter begins one, and may be empty. */
   lines?: boolean
   /** Hears a changed text, trimmed. */
   onChange: (text: string) => void
@@ -15,20 +15,26 @@ interface InPlaceProps {
 
 export function InPlace({ label, testId, value, placeholder, lines = false, onChange }: InPlaceProps) {
   const [text, setText] = useState(value)
-  // What was refused, or changed in another tab, shows as it is.
-  useEffect(() => setText(value), [value])
+  // What was handed on last: the answer to it takes a moment.
+  const [kept, setKept] = useState(value)
+  useEffect(() => {
+    setText(value)
+    setKept(value)
+  }, [value])
   const keep = () => {
     const trimmed = text.trim()
-    if (trimmed !== value) onChange(trimmed)
-    setText(trimmed === '' && !lines ? value : trimmed)
+    const next = trimmed === '' && !lines ? kept : trimmed
+    if (next !== kept) onChange(next)
+    setText(next)
+    setKept(next)
   }
   const onKeyDown = (e: KeyboardEvent<HTMLElement>) => {
     if (e.nativeEvent.isComposing) return
-    if (e.key === 'Escape' && text !== value) {
+    if (e.key === 'Escape' && text !== kept) {
       // The dialog stays open: this Escape meant the text.
       e.preventDefault()
       e.stopPropagation()
-      setText(value)
+      setText(kept)
     } else if (e.key === 'Enter' && !e.shiftKey) {
       e.preventDefault()
       keep()

@@ -32,7 +32,7 @@ export function RunRow({ run, blocked, onResume, onGone }: RunRowProps) {
   return (
     <li className="run-entry" data-testid="run" data-run={id}>
       <div className="run-edit">
-        <InPlace label={S.runs.name} testId="run-name" value={name} onChange={(text) => text !== '' && runs.edit(id, { name: text })} />
+        <InPlace label={S.runs.name} testId="run-name" value={name} onChange={(text) => runs.edit(id, { name: text })} />
         <Facts run={run} />
         <InPlace label={S.runs.notes} testId="run-notes" value={notes} placeholder={S.runs.noNotes} lines onChange={(text) => runs.edit(id, { notes: text })} />
         {droppedSteps > 0 && <p className="note">{S.runs.dropped(droppedSteps)}</p>}
