@@ -200,7 +200,7 @@ export const TALK: readonly Entry[] = [
     text: paragraphs('context', 'question'),
     quirks: [SINGLE_STEP],
     needs: ['a data set on the server'],
-    notes: ['The server of July 2026 answers every step with an error of its own, on OpenEnv 0.3.1 and 0.10.0 alike.'],
+    notes: ['The server of July 2026 answers every step with an error of its own, on OpenEnv 0.10.0.'],
     unrecorded: 'Its server fails at every step.',
   }),
   entry({
