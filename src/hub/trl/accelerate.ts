@@ -17,11 +17,13 @@ same_network: true
 use_cpu: false
 `
 
-/** Both files. `episodes` of a step must be shared evenly, so the number of processes divides it. */
+/** As many processes as one machine usually has GPUs, and as share the episodes of a step evenly. */
+export const processesFor = (episodes: number): number => [8, 4, 2].find((count) => episodes % count === 0) ?? 1
+
+/** Both files. */
 export function accelerateFiles(episodes: number): ExportFile[] {
-  const processes = [8, 4, 2].find((count) => episodes % count === 0) ?? 1
   return [
     { path: 'accelerate/single_gpu.yaml', content: common("'NO'", 1) },
-    { path: 'accelerate/multi_gpu.yaml', content: common('MULTI_GPU', processes) },
+    { path: 'accelerate/multi_gpu.yaml', content: common('MULTI_GPU', processesFor(episodes)) },
   ]
 }

@@ -1,6 +1,7 @@
 /** README.md of the folder: what is in it, how it is started on one device, on several, on the Hub, with vLLM, and what differs from the page. */
 
 import type { RunRecord, StepSummary } from '../../core/run-record'
+import { processesFor } from './accelerate'
 import { PACKAGES, VLLM } from './versions'
 
 /** User text inside Markdown: one line, with nothing that Markdown reads as markup. */
@@ -12,8 +13,6 @@ const code = (text: string): string => {
   const one = text.replaceAll(/\s+/g, ' ')
   return fence.length > 1 ? `${fence} ${one} ${fence}` : `${fence}${one}${fence}`
 }
-
-const shared = (episodes: number): number => [8, 4, 2].find((count) => episodes % count === 0) ?? 1
 
 /** What the page measured last, where the folder goes on. */
 function lastSeen(history: readonly StepSummary[]): string {
@@ -37,7 +36,7 @@ export function readme(run: RunRecord, { history, server, adapter, base }: Readm
   const { grpo } = config
   const openenv = config.environment.kind === 'openenv'
   const episodes = grpo.prompts_per_step * grpo.num_generations
-  const processes = shared(episodes)
+  const processes = processesFor(episodes)
   const seedIgnored = environment.discovered?.quirks.some(({ kind }) => kind === 'seed-ignored') ?? false
   const model = base ? 'base/' : config.model
   return `# ${plainText(run.name)}, continued in TRL
