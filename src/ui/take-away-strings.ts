@@ -89,6 +89,7 @@ export const TAKE_AWAY_STRINGS = {
       committing: 'Making the commit',
       verifying: 'Reading back size and SHA-256 of every file',
     } satisfies Record<Exclude<PublishProgress['stage'], 'uploading' | 'waiting'>, string>,
+    uploadingSpoken: 'Uploading',
     uploading: (done: string, total: string) => `Uploading, ${done} of ${total}`,
     waiting: (seconds: string, reason: string) => `Waiting ${seconds}: ${reason}`,
     success: 'Published.',

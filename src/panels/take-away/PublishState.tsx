@@ -36,7 +36,7 @@ function UnderWay({ publish: { progress, stopping, target } }: { publish: Publis
       </div>
       {/* Bytes change too often to be spoken. */}
       <p className="sr-only" role="status">
-        {stopping ? words.cancelling : uploading ? words.uploading('', bytes(uploading.total)).replace(/, .*/, '') : text}
+        {stopping ? words.cancelling : uploading ? words.uploadingSpoken : text}
       </p>
     </>
   )
