@@ -34,6 +34,7 @@ export interface RunningPage extends Playground {
   give(name: string, config: string, weights: Uint8Array): Promise<void>
   /** Trains one step and gives all of it back. */
   step(): Promise<StepRecord>
+  /** The files of an archive, or the one file. */
   takeAway(kind: ExportKind): Promise<TakenAway>
 }
 
@@ -102,12 +103,14 @@ export async function openRunningPage(browser: Browser, url: string, settings: R
         const bytes = new Uint8Array(await result.file.arrayBuffer())
         let text = ''
         for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
-        return { zip: btoa(text) }
+        return { name: result.name, base64: btoa(text) }
       }, requestId)
-      if (answer.zip === undefined) throw new Error(answer.error)
-      const files = Object.entries(unzipSync(Buffer.from(answer.zip, 'base64')))
+      if (answer.base64 === undefined) throw new Error(answer.error)
+      const bytes = Buffer.from(answer.base64, 'base64')
+      if (!answer.name.endsWith('.zip')) return { [answer.name]: new Uint8Array(bytes) }
+      const files = Object.entries(unzipSync(bytes))
       // The archive holds one folder.
-      return Object.fromEntries(files.map(([path, bytes]) => [path.slice(path.indexOf('/') + 1), bytes]))
+      return Object.fromEntries(files.map(([path, content]) => [path.slice(path.indexOf('/') + 1), content]))
     },
   }
 }

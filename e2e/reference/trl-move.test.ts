@@ -1,15 +1,12 @@
 /** The real TRL trains with an exported folder against a real OpenEnv server, from where the page is. */
 
-import { execFile } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { parquetReadObjects } from 'hyparquet'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { NamedTensor } from '../../src/core/engine'
 import type { Episode } from '../../src/core/episode'
 import type { ToolEdit } from '../../src/core/tool-edits'
-import type { ChatMessage, Tool, ToolCall } from '../../src/core/tools'
+import type { ChatMessage, Tool } from '../../src/core/tools'
 import { builtinEnvironment } from '../../src/env/builtin'
 import { OpenEnvEnvironment } from '../../src/env/openenv/client'
 import { withToolEdits } from '../../src/env/tool-edits'
@@ -23,31 +20,9 @@ import { groupSeeds } from '../../src/train/seeds'
 import { configOf, rewardedByPlace, tinyChat, tinyEngine } from '../integration/grpo-run'
 import { startServers, type RunningServer } from '../openenv/server'
 import { WebSocket } from 'ws'
-import { venvPython } from '../tools/venv'
 import { REFERENCE, largestDifference } from './reference'
 import { playEpisode } from './trl-episodes'
-import { recordOf, tinyModelFiles, writeFolder } from './trl-run'
-
-/** A row of TRL's log of completions. */
-interface Completion {
-  prompt: { role: string; content: string }[]
-  completion: { role: string; content: string; tool_calls: { function: ToolCall }[] | null }[]
-  environment_reward: number
-}
-
-/** Runs the folder's train.py; asynchronously, as the page's client must answer a server's pings meanwhile. */
-async function trainInTrl(folder: string, out: string, args: readonly string[]): Promise<void> {
-  const place = join(REFERENCE, 'trl-move', out)
-  rmSync(place, { recursive: true, force: true })
-  const env = { ...process.env, HF_HUB_OFFLINE: '1', OMP_NUM_THREADS: '1', OMP_WAIT_POLICY: 'PASSIVE', TRL_EXPERIMENTAL_SILENCE: '1' }
-  await promisify(execFile)(venvPython('reference'), [join(folder, 'train.py'), ...args, '--output-dir', place], { env, maxBuffer: 2 ** 27 })
-}
-
-/** What TRL logged. */
-function logs(out: string): Record<string, number>[] {
-  const state = readFileSync(join(REFERENCE, 'trl-move', out, 'trainer_state.json'), 'utf8')
-  return (JSON.parse(state) as { log_history: Record<string, number>[] }).log_history
-}
+import { completions, logs, recordOf, tinyModelFiles, trainInTrl, writeFolder } from './trl-run'
 
 describe('the real TRL', () => {
   const STEPS = 2
@@ -86,11 +61,6 @@ describe('the real TRL', () => {
     }
   }, 15 * 60_000)
 
-  async function completions(step: number): Promise<Completion[]> {
-    const file = readFileSync(join(OUT, 'completions', `completions_0000${step}.parquet`))
-    return (await parquetReadObjects({ file: file.buffer.slice(file.byteOffset, file.byteOffset + file.length) })) as unknown as Completion[]
-  }
-
   it('makes two steps of the page’s size from the run’s adapter', () => {
     const steps = logs('out').filter((log) => 'reward' in log)
     expect(steps.map(({ step }) => step)).toEqual([1, 2])
@@ -113,7 +83,7 @@ describe('the real TRL', () => {
   it('plays the page’s groups from the page’s prompts, and the page’s own game gives the same texts and rewards', async () => {
     const game = builtinEnvironment('catch')
     for (const step of [1, 2]) {
-      const rows = await completions(step)
+      const rows = await completions('out', step)
       expect(rows.length).toBe(64)
       const seeds = groupSeeds(42, 3 + step, 16)
       for (const [i, { prompt, completion, environment_reward }] of rows.entries()) {
@@ -131,7 +101,7 @@ describe('the real TRL', () => {
 
   it('reads prompts of exactly the page’s tokens', async () => {
     const [log] = logs('out')
-    const rows = await completions(1)
+    const rows = await completions('out', 1)
     const expected = rows.reduce((sum, { prompt }) => {
       const messages = prompt.map(({ role, content }) => ({ role, content })) as ChatMessage[]
       return sum + chat.prompt(messages, tools).ids.length
@@ -143,7 +113,7 @@ describe('the real TRL', () => {
   })
 
   it('starts from the rewards that the page sees: same scenarios, means within what chance explains', async () => {
-    const rows = await completions(1)
+    const rows = await completions('out', 1)
     expect(rows.map(({ prompt }) => prompt.at(-1)?.content)).toEqual(ours.map(({ messages }) => messages.find(({ role }) => role === 'user')?.content))
     const theirs = rows.map((row) => row.environment_reward)
     const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length

@@ -1,12 +1,18 @@
-/** Runs as the page keeps them, for the checks of the folder that goes on in TRL, and the folder on disk. */
+/** Runs as the page keeps them, the folder that goes on in TRL on disk, and TRL itself running it. */
 
+import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { parquetReadObjects } from 'hyparquet'
 import type { GrpoConfig, RunConfig } from '../../src/core/config'
 import type { Environment } from '../../src/core/environment'
 import type { ExportFile, RunRecord } from '../../src/core/run-record'
+import type { ToolCall } from '../../src/core/tools'
 import { presetById, presetConfig } from '../../src/env/presets'
 import { projectRoot } from '../tools/run-command'
+import { venvPython } from '../tools/venv'
+import { REFERENCE } from './reference'
 
 /** A run of a preset in this environment (connected), after three steps. */
 export function recordOf(id: 'lane' | 'catch' | 'echo', environment: Environment, change: Partial<RunConfig> = {}, grpo: Partial<GrpoConfig> = {}): RunRecord {
@@ -48,4 +54,31 @@ export function writeFolder(folder: string, files: readonly ExportFile[]): void 
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), content)
   }
+}
+
+/** A row of TRL's log of completions. */
+export interface Completion {
+  prompt: { role: string; content: string }[]
+  completion: { role: string; content: string; tool_calls: { function: ToolCall }[] | null }[]
+  environment_reward: number
+}
+
+/** Runs the folder's train.py into .cache/reference/trl-move/OUT; asynchronously, as the page's client must answer a server's pings meanwhile. */
+export async function trainInTrl(folder: string, out: string, args: readonly string[]): Promise<void> {
+  const place = join(REFERENCE, 'trl-move', out)
+  rmSync(place, { recursive: true, force: true })
+  const env = { ...process.env, HF_HUB_OFFLINE: '1', OMP_NUM_THREADS: '1', OMP_WAIT_POLICY: 'PASSIVE', TRL_EXPERIMENTAL_SILENCE: '1' }
+  await promisify(execFile)(venvPython('reference'), [join(folder, 'train.py'), ...args, '--output-dir', place], { env, maxBuffer: 2 ** 27 })
+}
+
+/** What TRL logged. */
+export function logs(out: string): Record<string, number>[] {
+  const state = readFileSync(join(REFERENCE, 'trl-move', out, 'trainer_state.json'), 'utf8')
+  return (JSON.parse(state) as { log_history: Record<string, number>[] }).log_history
+}
+
+/** TRL's log of a step's completions. */
+export async function completions(out: string, step: number): Promise<Completion[]> {
+  const file = readFileSync(join(REFERENCE, 'trl-move', out, 'completions', `completions_0000${step}.parquet`))
+  return (await parquetReadObjects({ file: file.buffer.slice(file.byteOffset, file.byteOffset + file.length) })) as unknown as Completion[]
 }
