@@ -2,7 +2,7 @@
 
 import type { EvaluationRecord, ExportFile, RunRecord, StepSummary } from '../core/run-record'
 import { withoutTokens } from './secrets'
-import OPEN_IN_TRACKIO from './trackio/open_in_trackio.py?raw'
+import OPEN_IN_TRACKIO from '../../e2e/taken-away/open_in_trackio.py?raw'
 
 /** Metrics of one step under the Trainer's names; null is "undefined", which is not 0. */
 interface Logged {

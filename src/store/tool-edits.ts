@@ -1,26 +1,13 @@
 /** A person's edits of the tools as the page handles them: one for each thing that is changed, and as text in the link. Pure. */
 
 import { z } from 'zod'
+import { toolEditSchema } from '../core/tool-edit-schema'
 import type { ToolEdit } from '../core/tool-edits'
 import type { Read } from './settings'
 
 /** Longer ones do not belong in a link. */
 const MAX_TEXT = 32_000
-const scalar = z.union([z.string(), z.number(), z.boolean()])
-const toolEdit = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('rename'), tool: z.string(), name: z.string() }),
-  z.strictObject({ kind: z.literal('describe'), tool: z.string(), parameter: z.string().optional(), description: z.string() }),
-  z.strictObject({
-    kind: z.literal('restrict'),
-    tool: z.string(),
-    parameter: z.string(),
-    enum: z.array(scalar).optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-  }),
-  z.strictObject({ kind: z.literal('hide'), tool: z.string() }),
-])
-const toolEdits = z.array(toolEdit).max(500)
+const toolEdits = z.array(toolEditSchema).max(500)
 
 /** The edits as JSON, as the link holds them. */
 export function writeToolEdits(edits: readonly ToolEdit[]): string {

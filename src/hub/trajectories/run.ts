@@ -1,13 +1,13 @@
 /** The run that imported trajectories belong to: as it travelled with them, or as little as the rows tell. */
 
 import { z } from 'zod'
+import { toolEditSchema } from '../../core/tool-edit-schema'
 import { DEFAULT_GRPO, DEFAULT_LORA, LORA_TARGETS } from '../../core/config'
 import type { RunRecord } from '../../core/run-record'
 import type { Tool } from '../../core/tools'
 import { travelling } from './row'
 
 const count = z.number().int().min(0)
-const scalar = z.union([z.string(), z.number(), z.boolean()])
 const precision = z.enum(['float32', 'int8', 'int4'])
 const backend = z.enum(['webgpu', 'wasm'])
 
@@ -42,26 +42,12 @@ const grpo = z.object({
   target_reward: z.number().nullable(),
 })
 
-const toolEdit = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('rename'), tool: z.string(), name: z.string() }),
-  z.object({ kind: z.literal('describe'), tool: z.string(), parameter: z.string().optional(), description: z.string() }),
-  z.object({
-    kind: z.literal('restrict'),
-    tool: z.string(),
-    parameter: z.string(),
-    enum: z.array(scalar).optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-  }),
-  z.object({ kind: z.literal('hide'), tool: z.string() }),
-])
-
 const config = z.object({
   environment: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('builtin'), name: z.enum(['echo', 'catch', 'lane']) }),
     z.object({ kind: z.literal('openenv'), url: z.string() }),
   ]),
-  tool_edits: z.array(toolEdit),
+  tool_edits: z.array(toolEditSchema),
   model: z.string(),
   model_revision: z.string(),
   precision,

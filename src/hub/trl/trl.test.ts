@@ -150,6 +150,6 @@ describe('README.md', () => {
 it('has words in Python for every environment that the page puts into words', () => {
   const worded = CATALOGUE.flatMap(({ id, text, unsupported }) => (text !== undefined && unsupported === null ? [id] : []))
   expect(Object.keys(READERS).sort()).toEqual(worded.sort())
-  const readers = readFileSync(new URL('python/readers.py', import.meta.url), 'utf8')
+  const readers = readFileSync(new URL('../../../e2e/taken-away/trl/readers.py', import.meta.url), 'utf8')
   for (const name of Object.values(READERS)) expect(readers).toContain(`\ndef ${name}(frame: Frame)`)
 })
