@@ -4,6 +4,7 @@ import react from '@vitejs/plugin-react'
 import type { UserConfig } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { ship } from './e2e/tools/ship.ts'
+import { woff2Only } from './e2e/tools/woff2-only.ts'
 import about from './package.json' with { type: 'json' }
 import { ISOLATION_HEADERS } from './src/service-worker/isolation.ts'
 
@@ -25,7 +26,7 @@ export function appConfig(isolated: boolean): UserConfig {
     // A missing file under /models/ must be a 404, not index.html in the shape of a model.
     appType: 'mpa',
     define: { __VERSION__: JSON.stringify(about.version) },
-    plugins: [react(), ship()],
+    plugins: [react(), woff2Only(), ship()],
     // The default (iife) cannot import() inside a worker.
     worker: { format: 'es', rolldownOptions: { output: { codeSplitting: ortAlone } } },
     // transformers brings its own onnxruntime-web: two copies would be 27 MB more and two `env` objects.
@@ -42,6 +43,7 @@ export function appConfig(isolated: boolean): UserConfig {
         'hyparquet',
         'hyparquet-writer',
         'idb',
+        'katex',
         'react',
         'react/jsx-runtime',
         'react/jsx-dev-runtime',

@@ -28,6 +28,7 @@ export const packages = {
   'onnxruntime-common': ['runtime'],
   react: ['ui', 'store', 'panels', 'page'],
   'react-dom': ['ui', 'panels', 'page'],
+  katex: ['ui', 'panels', 'page'],
   recharts: ['ui', 'panels', 'page'],
   zustand: ['store', 'panels', 'page'],
 }

@@ -14,6 +14,10 @@ export interface ScoredEpisode extends Episode {
   /** π_old: the training graph's log-probs before the update, [tokens]; null before the update. */
   trainLogprobs: number[] | null
   entropies: number[] | null
+  /** logπ_ref of the KL term, [tokens]; absent where beta is 0 or the episode was not trained on. */
+  refLogprobs?: number[]
+  /** The log-probs that the last of several optimizer steps began with, [tokens]; absent with num_iterations 1. */
+  lastLogprobs?: number[]
 }
 
 export interface StepRecord {

@@ -3,6 +3,7 @@
  *
  * 1. `advantages.ts`  rewards of a group of attempts at one task → how much better than its siblings each attempt was
  * 2. `loss.ts`        advantage and log-probabilities → the loss and its derivative by every log-probability
+ *    (`formulas.ts`: what each loss_type divides by, and how it is written)
  * 3. `kl.ts`          the optional pull back to the reference policy
  * 4. `schedule.ts`    the learning rate at each optimizer step
  * 5. `metrics.ts`     what of all this is worth a curve, under TRL's names (`statistics.ts` holds the means behind them)
@@ -13,6 +14,7 @@
  */
 
 export * from './advantages'
+export * from './formulas'
 export * from './kl'
 export * from './loss'
 export * from './metrics'

@@ -12,6 +12,7 @@
  */
 
 import type { GrpoConfig, LossType } from '../core/config'
+import { LOSS_FORMULAS, type Factor } from './formulas'
 import { k3, k3Derivative } from './kl'
 import { sum } from './statistics'
 
@@ -43,25 +44,74 @@ export function lossNormalizer(
   }
 }
 
+/** What a token's term may be divided by, as numbers: the step's sizes and the trained tokens of the token's own sequence. */
+export function factorsOf(normalizer: LossNormalizer, trainedTokens: number): Record<Factor, number> {
+  return { sequences: normalizer.sequences, tokens: normalizer.tokens, sequenceTokens: trainedTokens, maxLength: normalizer.max_completion_length }
+}
+
 /**
- * Weight of each trained token of one sequence in the step's loss; the reductions of TRL's `loss_type`, with TRL's clamp
- * of every denominator to at least 1:
- *
- * - grpo: mean over sequences of each sequence's token mean, so every episode counts the same (long ones get less per token)
- * - bnpo, dapo: mean over all trained tokens of the step, so every token counts the same
- * - dr_grpo: the sum divided by a constant, B · max_completion_length, so that length has no influence at all
+ * Weight of each trained token of one sequence in the step's loss: 1 over the factors that its loss_type divides by (formulas.ts),
+ * with TRL's clamp of every denominator to at least 1.
  */
 export function tokenWeight(normalizer: LossNormalizer, trainedTokens: number): number {
-  const { sequences, tokens, max_completion_length } = normalizer
-  switch (normalizer.loss_type) {
-    case 'grpo':
-      return 1 / (Math.max(1, sequences) * Math.max(1, trainedTokens))
-    case 'bnpo':
-    case 'dapo':
-      return 1 / Math.max(1, tokens)
-    case 'dr_grpo':
-      return 1 / Math.max(1, sequences * max_completion_length)
+  const factors = factorsOf(normalizer, trainedTokens)
+  return 1 / LOSS_FORMULAS[normalizer.loss_type].dividedBy.reduce((product, factor) => product * Math.max(1, factors[factor]), 1)
+}
+
+export type TermOptions = Pick<GrpoConfig, 'epsilon' | 'epsilon_high' | 'beta'>
+
+/** The loss of one token before it is weighted, with everything that it is made of. */
+export interface TokenTerm {
+  /** ρ. */
+  ratio: number
+  /** ρ kept between 1 − ε and 1 + ε_high. */
+  clippedRatio: number
+  /** The two branches of the min: ρ·A and clip(ρ)·A. */
+  unclipped: number
+  clipped: number
+  /** The branch that the min took; 'clipped' has no derivative. 'equal': ρ is within the clip range, or A is 0. */
+  branch: 'unclipped' | 'clipped' | 'equal'
+  /** k3 in nats; null when beta is 0 or there is no reference log-prob. */
+  kl: number | null
+  /** −min(…) + β·k3. */
+  value: number
+  /** d value / d logπ. */
+  derivative: number
+}
+
+/** Bounds of the clip, 1 − ε and 1 + ε_high. */
+export function clipRange({ epsilon, epsilon_high }: Pick<TermOptions, 'epsilon' | 'epsilon_high'>): { low: number; high: number } {
+  return { low: 1 - epsilon, high: 1 + (epsilon_high ?? epsilon) }
+}
+
+/**
+ * One trained token's term. Log-probabilities in nats; `oldLogprob` null = the present one is the old one, so ρ is exactly 1;
+ * `refLogprob` null leaves the KL term out.
+ */
+export function tokenTerm(
+  logprob: number,
+  oldLogprob: number | null,
+  refLogprob: number | null,
+  advantage: number,
+  options: TermOptions,
+): TokenTerm {
+  const { low, high } = clipRange(options)
+  const ratio = oldLogprob === null ? 1 : Math.exp(logprob - oldLogprob)
+  const clippedRatio = Math.min(Math.max(ratio, low), high)
+  const unclipped = ratio * advantage
+  const clipped = clippedRatio * advantage
+  const isClipped = (advantage < 0 && ratio < low) || (advantage > 0 && ratio > high)
+  const branch = isClipped ? 'clipped' : clippedRatio === ratio || advantage === 0 ? 'equal' : 'unclipped'
+  let value = -Math.min(unclipped, clipped)
+  // d ρ / d logπ = ρ, so the unclipped branch's derivative is −ρ·A.
+  let derivative = isClipped || advantage === 0 ? 0 : -ratio * advantage
+  let kl: number | null = null
+  if (options.beta !== 0 && refLogprob !== null) {
+    kl = k3(logprob, refLogprob)
+    value += options.beta * kl
+    derivative += options.beta * k3Derivative(logprob, refLogprob)
   }
+  return { ratio, clippedRatio, unclipped, clipped, branch, kl, value, derivative }
 }
 
 /** One sequence as the loss sees it; arrays are [tokens] and read only where mask is 1. */
@@ -108,8 +158,6 @@ export function policyLoss(
   options: LossOptions,
 ): PolicyLoss {
   if (sequences.length !== logprobs.length) throw new RangeError(`${sequences.length} sequences, ${logprobs.length} score arrays`)
-  const low = 1 - options.epsilon
-  const high = 1 + (options.epsilon_high ?? options.epsilon)
   const result: PolicyLoss = { loss: 0, dLogprobs: [], statistics: [] }
 
   sequences.forEach(({ mask, advantage, oldLogprobs, refLogprobs }, s) => {
@@ -122,27 +170,13 @@ export function policyLoss(
 
     for (let t = 0; t < mask.length; t++) {
       if (mask[t] !== 1) continue
-      const logprob = now[t] as number
-      const ratio = oldLogprobs ? Math.exp(logprob - (oldLogprobs[t] as number)) : 1
-      const clipped = Math.min(Math.max(ratio, low), high)
-      let term = -Math.min(ratio * advantage, clipped * advantage)
-
-      const tooLow = advantage < 0 && ratio < low
-      const tooHigh = advantage > 0 && ratio > high
-      if (tooLow) statistics.clippedLow++
-      if (tooHigh) statistics.clippedHigh++
-      // d ρ / d logπ = ρ, so the unclipped term's derivative is −ρ·A.
-      let derivative = tooLow || tooHigh || advantage === 0 ? 0 : -ratio * advantage
-
-      if (options.beta !== 0 && refLogprobs) {
-        const reference = refLogprobs[t] as number
-        const kl = k3(logprob, reference)
-        statistics.kl = (statistics.kl ?? 0) + kl
-        term += options.beta * kl
-        derivative += options.beta * k3Derivative(logprob, reference)
-      }
-      result.loss += weight * term
-      gradient[t] = weight * derivative
+      const old = oldLogprobs ? (oldLogprobs[t] as number) : null
+      const reference = options.beta !== 0 && refLogprobs ? (refLogprobs[t] as number) : null
+      const term = tokenTerm(now[t] as number, old, reference, advantage, options)
+      if (term.branch === 'clipped') statistics[advantage < 0 ? 'clippedLow' : 'clippedHigh']++
+      if (term.kl !== null) statistics.kl = (statistics.kl ?? 0) + term.kl
+      result.loss += weight * term.value
+      gradient[t] = weight * term.derivative
     }
     result.dLogprobs.push(gradient)
     result.statistics.push(statistics)

@@ -9,7 +9,7 @@ export function followAddressBar({ setup, selection }: Stores): void {
   let written = location.hash
   let timer: ReturnType<typeof setTimeout> | undefined
   const write = () => {
-    written = writeLink(setup.getState().config, selection.getState().episode)
+    written = writeLink(setup.getState().config, selection.getState().episode, selection.getState().token)
     history.replaceState(null, '', written)
   }
   const later = () => {
@@ -23,6 +23,6 @@ export function followAddressBar({ setup, selection }: Stores): void {
     const link = readLink(location.hash)
     const changedServer = link.config.environment.kind === 'openenv'
     setup.setState({ config: link.config, problems: link.problems, awaitsConsent: changedServer })
-    selection.setState({ episode: link.episode, step: null, token: null })
+    selection.setState({ episode: link.episode, step: null, token: link.token ?? null })
   })
 }

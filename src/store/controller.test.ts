@@ -102,6 +102,14 @@ describe('what the buttons do', () => {
     expect(port.sent.at(-1)?.type).toBe('configure')
   })
 
+  it('keeps the token of a link while the engine is loaded, and lets it go with the next run', () => {
+    const { controller, selection } = page('#v=1&env=echo&position=31')
+    controller.start()
+    expect(selection.getState().token).toBe(31)
+    controller.chooseEnvironment({ kind: 'builtin', name: 'catch' })
+    expect(selection.getState().token).toBeNull()
+  })
+
   it('takes over the settings of a run that was gone on with, and lets it train', () => {
     const { controller, port, setup, selection, types } = page('#v=1&env=localhost:8000&seed=7')
     const { run, ...message } = restoredMessage(3)

@@ -98,8 +98,9 @@ export function createController(
 
   function send(command: Command) {
     if (command.type === 'configure') {
+      // The first time nothing is gone: the token is the link's.
+      if (setup.getState().applied !== null) selection.setState({ step: null, token: null })
       setup.setState({ config: command.config, applied: command.config, awaitsConsent: false })
-      selection.setState({ step: null, token: null })
     }
     port.send(command)
   }

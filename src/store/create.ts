@@ -18,7 +18,7 @@ export function createStores(port: EnginePort, hash: string, clock: Clock): Stor
   const link = readLink(hash)
   const run = createRunStore(clock)
   const setup = createSetupStore()
-  const selection = createSelectionStore(link.episode)
+  const selection = createSelectionStore(link.episode, link.token)
   const models = createModelStore()
   setup.setState({ config: link.config, problems: link.problems, awaitsConsent: link.config.environment.kind === 'openenv' })
   const chat = createChat(port)

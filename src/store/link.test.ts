@@ -44,6 +44,11 @@ describe('settings in the link', () => {
     expect(readLink(writeLink(changed, 5))).toEqual({ config: changed, episode: 5, problems: [] })
   })
 
+  it('the selected token comes back, and is no Hub token', () => {
+    expect(readLink(writeLink(changed, 5, 31))).toEqual({ config: changed, episode: 5, token: 31, problems: [] })
+    expect(readLink('#v=1&env=lane&position=x').problems[0]).toContain('position must be a whole number')
+  })
+
   it('a Hub model with its own settings is short, and every part of the choice comes back', () => {
     const there = withModel(defaultConfig(), { model: 'Qwen/Qwen3-0.6B', model_revision: 'main' })
     expect(writeLink(there, 0)).toBe('#v=1&env=lane&model=Qwen%2FQwen3-0.6B&seed=42')

@@ -20,6 +20,8 @@ export interface LinkContent {
   config: RunConfig
   /** Index of the selected episode. */
   episode: number
+  /** Position of the selected token; absent for none. */
+  token?: number
   /** One sentence for everything in the link that was not used. */
   problems: string[]
 }
@@ -31,8 +33,8 @@ export function writeEnvironment(spec: EnvironmentSpec): string {
 
 const isPreset = (text: string): text is PresetName => (PRESET_NAMES as readonly string[]).includes(text)
 
-/** The hash (with '#') of a config and the selected episode. `readLink` gives the same back. */
-export function writeLink(config: RunConfig, episode: number): string {
+/** The hash (with '#') of a config, the selected episode and its selected token. `readLink` gives the same back. */
+export function writeLink(config: RunConfig, episode: number, token: number | null = null): string {
   const out = new URLSearchParams({ v: VERSION, env: writeEnvironment(config.environment) })
   const base = withModel(defaultConfig(config.environment), config)
   if (config.model !== defaultConfig(config.environment).model) out.set('model', config.model)
@@ -52,6 +54,7 @@ export function writeLink(config: RunConfig, episode: number): string {
   if (config.user_prompt !== base.user_prompt) out.set('user_prompt', config.user_prompt)
   if (config.enable_thinking !== base.enable_thinking) out.set('enable_thinking', String(config.enable_thinking))
   if (episode !== 0) out.set('episode', String(episode))
+  if (token !== null) out.set('position', String(token))
   return `#${out.toString()}`
 }
 
@@ -130,9 +133,14 @@ export function readLink(hash: string): LinkContent {
     if (/^\d{1,5}$/.test(value)) episode = Number(value)
     else refuse(`episode must be a whole number, not ${quote(value)}`)
   })
+  let token: number | undefined
+  take('position', (value) => {
+    if (/^\d{1,6}$/.test(value)) token = Number(value)
+    else refuse(`position must be a whole number, not ${quote(value)}`)
+  })
   const unknown = [...new Set(params.keys())].filter((key) => !known.has(key))
   if (unknown.length > 0) problems.push(`The link names settings that this page does not know: ${unknown.map(quote).join(', ')}.`)
-  return { config, episode, problems }
+  return { config, episode, ...(token !== undefined && { token }), problems }
 }
 
 function readEnvironment(text: string | null, refuse: (why: string) => void): EnvironmentSpec | undefined {

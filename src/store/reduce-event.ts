@@ -65,7 +65,7 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
       return { ...view, waits: { ...view.waits, away } }
     }
     case 'episode-finished': {
-      const { index, reward, success, exit, error } = event.episode
+      const { index, reward, success, exit, error, terminated } = event.episode
       return changeEpisode(view, { step: event.step, index }, (e) => ({
         ...e,
         waitingSince: null,
@@ -74,6 +74,7 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
         success: reward === null ? null : (success ?? null),
         exit,
         error,
+        terminated,
       }))
     }
     case 'scored':
@@ -106,6 +107,7 @@ const FRESH = {
   success: null,
   exit: null,
   error: null,
+  terminated: null,
   advantage: null,
 } satisfies Partial<EpisodeView>
 

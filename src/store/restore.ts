@@ -22,6 +22,7 @@ export function restore(view: RunView, { run, history, episodes }: Restored, tok
     history: history.slice(-KEPT_STEPS),
     steps: kept.map((step) => restoreStep(step, history, tokens)),
     recording: isRecording(run) ? run.name : null,
+    recorded: isRecording(run) ? run.config : null,
   }
 }
 
@@ -60,7 +61,7 @@ function fill(tokens: TokenLog, episode: KeptEpisode) {
 }
 
 function restoreEpisode(episode: KeptEpisode): EpisodeView {
-  const { step, index, group, seed, promptLength, ids, scene, reward, success, exit, error, advantage } = episode
+  const { step, index, group, seed, promptLength, ids, scene, reward, success, exit, error, terminated, advantage } = episode
   const { answers, turn } = answersOf(episode)
   return {
     step,
@@ -78,6 +79,7 @@ function restoreEpisode(episode: KeptEpisode): EpisodeView {
     success: reward === null ? null : (success ?? null),
     exit,
     error,
+    terminated,
     advantage,
   }
 }

@@ -11,13 +11,13 @@ export interface SelectionView {
   step: number | null
   /** Index of the episode in its step. */
   episode: number
-  /** Position in the episode's tokens. */
+  /** Position in the episode's tokens of the one that is kept in view. */
   token: number | null
   heat: Heat
 }
 
 export type SelectionStore = StoreApi<SelectionView>
 
-export function createSelectionStore(episode = 0): SelectionStore {
-  return createStore<SelectionView>(() => ({ step: null, episode, token: null, heat: 'author' }))
+export function createSelectionStore(episode = 0, token: number | null = null): SelectionStore {
+  return createStore<SelectionView>(() => ({ step: null, episode, token, heat: 'author' }))
 }

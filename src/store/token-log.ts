@@ -16,6 +16,10 @@ export interface LoggedToken {
   trainLogprob: number | null
   /** Nats; null until the step is done. */
   entropy: number | null
+  /** The reference's log-prob, nats; only with beta, once the step is done. */
+  refLogprob?: number
+  /** The log-prob that the last of several optimizer steps began with, nats. */
+  lastLogprob?: number
   top: readonly TokenOption[] | null
 }
 
@@ -63,6 +67,10 @@ export class TokenLog {
       if (token.mask === 0) continue
       token.trainLogprob = episode.trainLogprobs?.[i] ?? null
       token.entropy = episode.entropies?.[i] ?? null
+      const ref = episode.refLogprobs?.[i]
+      const last = episode.lastLogprobs?.[i]
+      if (ref !== undefined) token.refLogprob = ref
+      if (last !== undefined) token.lastLogprob = last
     }
   }
 

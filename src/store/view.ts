@@ -1,6 +1,6 @@
 /** What the panels read of a run: small immutable snapshots. Tokens and other long arrays stay in the token log. */
 
-import type { EnvironmentSpec } from '../core/config'
+import type { EnvironmentSpec, RunConfig } from '../core/config'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { ExitReason } from '../core/episode'
 import type { EngineReport, StepRecord } from '../core/events'
@@ -44,6 +44,8 @@ export interface EpisodeView {
   success: boolean | null
   exit: ExitReason | null
   error: string | null
+  /** Whether the last sampled token ends a turn; null until the episode has ended. */
+  terminated: boolean | null
   advantage: number | null
 }
 
@@ -101,6 +103,8 @@ export interface RunView {
   evaluation: { split: 'train' | 'heldout'; done: number; total: number } | null
   /** Name of the recording that is shown instead of a run; null while a run is. */
   recording: string | null
+  /** The settings that the recording was made with, as far as it tells them. */
+  recorded: RunConfig | null
 }
 
 export const EMPTY_RUN: RunView = {
@@ -113,6 +117,7 @@ export const EMPTY_RUN: RunView = {
   waits: { queue: null, away: null },
   evaluation: null,
   recording: null,
+  recorded: null,
 }
 
 /** The step that is running or was the last to run. */

@@ -214,5 +214,14 @@ export class GrpoTrainer {
 
 function scored(episode: Episode, advantage: number, update: PolicyUpdate, position: number): ScoredEpisode {
   const plain = (values: Float64Array | null | undefined) => (values ? [...values] : null)
-  return { ...episode, advantage, trainLogprobs: plain(update.trainLogprobs[position]), entropies: plain(update.entropies[position]) }
+  const refLogprobs = plain(update.refLogprobs[position])
+  const lastLogprobs = plain(update.lastLogprobs[position])
+  return {
+    ...episode,
+    advantage,
+    trainLogprobs: plain(update.trainLogprobs[position]),
+    entropies: plain(update.entropies[position]),
+    ...(refLogprobs && { refLogprobs }),
+    ...(lastLogprobs && { lastLogprobs }),
+  }
 }

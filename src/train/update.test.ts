@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_GRPO, type GrpoConfig } from '../core/config'
 import type { Episode } from '../core/episode'
-import { advantages } from '../rl'
+import { advantages, lossNormalizer, policyLoss } from '../rl'
 import { ReplyEngine } from './testing/engine'
 import { REPLIES, replyEpisode, RESULT } from './testing/episodes'
 import { updatePolicy, type UpdateRequest } from './update'
@@ -117,6 +117,24 @@ describe('updatePolicy', () => {
     expect(clipped[3]).toBeGreaterThan(0)
     expect(progress.at(-1)).toBe(1)
     expect(progress).toHaveLength(32)
+  })
+
+  it('records what the last loss was made of, so that it can be worked out again, and nothing with one plain update', async () => {
+    const grpo = { ...DEFAULT_GRPO, num_generations: 4, learning_rate: 2, beta: 0.1, num_iterations: 3 }
+    const { made } = request(grpo)
+    const { updates, trainLogprobs, refLogprobs, lastLogprobs } = await updatePolicy(made)
+    const sequences = EPISODES.map(({ mask }, i) => ({
+      mask,
+      advantage: made.advantages[i] ?? 0,
+      oldLogprobs: trainLogprobs[i] ?? null,
+      refLogprobs: refLogprobs[i] ?? null,
+    }))
+    const normalizer = lossNormalizer(sequences.map((s) => s.mask), grpo)
+    const { loss } = policyLoss(sequences, lastLogprobs.map((l) => l ?? []), normalizer, grpo)
+    expect(loss).toBeCloseTo(updates.at(-1)?.loss ?? NaN, 12)
+    expect(loss).not.toBeCloseTo(updates[0]?.loss ?? NaN, 3)
+    const plain = await updatePolicy(request().made)
+    expect([...plain.refLogprobs, ...plain.lastLogprobs].every((l) => l === null)).toBe(true)
   })
 
   it('follows the learning-rate schedule in optimizer steps', async () => {

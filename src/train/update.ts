@@ -35,6 +35,10 @@ export interface PolicyUpdate {
   trainLogprobs: (Float64Array | null)[]
   /** Entropies at the same time, nats; null likewise. */
   entropies: (Float64Array | null)[]
+  /** logπ_ref; null everywhere where beta is 0. */
+  refLogprobs: (Float64Array | null)[]
+  /** What the last of several optimizer steps began with; null everywhere with num_iterations 1. */
+  lastLogprobs: (Float64Array | null)[]
 }
 
 /** One episode that takes part in the optimizer steps. */
@@ -90,7 +94,9 @@ async function runUpdate({ engine, grpo, episodes, advantages, optimizerSteps, m
     trained.forEach((member, i) => (member.reference = (scores[i] as SequenceScores).logprobs.slice()))
   }
 
-  const result: PolicyUpdate = { updates: [], trainLogprobs: episodes.map(() => null), entropies: episodes.map(() => null) }
+  const none = () => episodes.map(() => null)
+  const result: PolicyUpdate = { updates: [], trainLogprobs: none(), entropies: none(), refLogprobs: none(), lastLogprobs: none() }
+  for (const member of trained) result.refLogprobs[member.position] = member.reference
   const total = trained.length * grpo.num_iterations
   let done = 0
 
@@ -114,7 +120,7 @@ async function runUpdate({ engine, grpo, episodes, advantages, optimizerSteps, m
         member.old = scores.logprobs.slice()
         result.trainLogprobs[member.position] = member.old
         result.entropies[member.position] = scores.entropies.slice()
-      }
+      } else if (iteration === grpo.num_iterations - 1) result.lastLogprobs[member.position] = scores.logprobs.slice()
       const entropy = sum(Array.from(scores.entropies).filter((_, t) => mask[t] === 1))
       const [counts] = statistics
       if (counts) shares.set(member, { loss, statistics: { ...counts, entropy } })

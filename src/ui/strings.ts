@@ -7,6 +7,7 @@ import type { Heat } from '../store/selection-store'
 import { ADDRESS_STRINGS } from './address-strings'
 import { CHAT_STRINGS } from './chat-strings'
 import { ENVIRONMENT_STRINGS } from './environment-strings'
+import { FORMULA_STRINGS } from './formula-strings'
 import { MODEL_STRINGS } from './model-strings'
 import { RUNS_STRINGS } from './runs-strings'
 import { TAKE_AWAY_STRINGS } from './take-away-strings'
@@ -118,6 +119,7 @@ export const S = {
     empty: 'The numbers of the update appear after the first step.',
     step: (n: number) => `after step ${n}`,
   },
+  formula: FORMULA_STRINGS,
   trajectory: {
     title: 'Trajectory',
     lead: 'The selected episode. Hatched tokens are masked: the loss does not see them.',
@@ -125,7 +127,7 @@ export const S = {
     showPrompt: (n: number) => `Show the ${n} prompt tokens`,
     hidePrompt: (n: number) => `Hide the ${n} prompt tokens`,
     colour: 'Colour by',
-    hint: 'Hover or focus a token for its numbers; arrow keys move between tokens.',
+    hint: 'Hover or focus a token for its numbers; arrow keys move between tokens. A click or Enter keeps one: the loss under Update is then its own.',
     reward: 'reward',
     prompt: 'Prompt',
     turn: (n: number) => `Turn ${n}`,

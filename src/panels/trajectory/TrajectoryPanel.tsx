@@ -54,21 +54,31 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
   const scale = heatScale(tokens, heat, episode.advantage, bound)
   const segments = segmentsOf(tokens, episode.promptLength)
   const shown = pointed ?? selected
-  const tabStop = selected ?? episode.promptLength
+  // Never a token that is not drawn: Tab would reach none.
+  const drawnFrom = promptOpen ? 0 : episode.promptLength
+  const tabStop = selected !== null && selected >= drawnFrom && selected < tokens.length ? selected : episode.promptLength
 
+  /** Pressed again, it is let go. */
+  const keep = (position: number) => selection.setState({ token: position === selected ? null : position })
   const move = (event: KeyboardEvent<HTMLElement>) => {
     const from = positionOf(event.target)
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
     if (from === null) return
-    if (event.key === 'Enter' || event.key === ' ') selection.setState({ token: from })
+    if (event.key === 'Enter' || event.key === ' ') keep(from)
+    else if (event.key === 'Escape' && selected !== null) selection.setState({ token: null })
     else if (by === undefined) return
-    else event.currentTarget.querySelector<HTMLElement>(`[data-position="${from + by}"]`)?.focus()
+    else {
+      const next = event.currentTarget.querySelector<HTMLElement>(`[data-position="${from + by}"]`)
+      next?.focus()
+      // A kept token moves along: its numbers stand in the formula.
+      if (next && selected === from) selection.setState({ token: from + by })
+    }
     event.preventDefault()
   }
   const point = (event: MouseEvent | FocusEvent) => setPointed(positionOf(event.target))
   const select = (event: MouseEvent) => {
     const position = positionOf(event.target)
-    if (position !== null) selection.setState({ token: position })
+    if (position !== null) keep(position)
   }
 
   const drawn = (segment: Segment) =>

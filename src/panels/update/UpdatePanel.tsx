@@ -1,12 +1,14 @@
-/** Column 4: what one update did, in TRL's metrics. */
+/** Column 4: the loss with its numbers in place, and what one update did, in TRL's metrics. */
 
 import { useRun, useSelection } from '../../store/hooks'
 import type { StepSummary } from '../../core/run-record'
 import { findStep } from '../../store/view'
+import { ErrorBoundary } from '../../ui/ErrorBoundary'
 import { Help } from '../../ui/Help'
 import { UPDATE_ROWS } from '../../ui/metrics'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
+import { FormulaCard } from './FormulaCard'
 
 export function UpdatePanel() {
   const selected = useSelection((s) => s.step)
@@ -23,6 +25,9 @@ export function UpdatePanel() {
       lead={S.update.lead}
       aside={summary && <span className="note">{S.update.step(summary.step)}</span>}
     >
+      <ErrorBoundary>
+        <FormulaCard />
+      </ErrorBoundary>
       {training && <progress className="training" aria-label="Training" max={Math.max(1, training.total)} value={training.done} />}
       <Rows summary={summary} />
       {!summary && <p className="note">{S.update.empty}</p>}

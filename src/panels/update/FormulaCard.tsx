@@ -1,0 +1,175 @@
+/** The loss in use as a formula, with the numbers of the selected token in place, or the step's means where none is selected. */
+
+import { lazy, type ReactNode, Suspense, useMemo } from 'react'
+import type { GrpoConfig } from '../../core/config'
+import { LOSS_FORMULAS } from '../../rl'
+import { useRun, useSelectedEpisode, useSelectedStep, useSelection, useSetup, useStores, useTokens } from '../../store/hooks'
+import type { LoggedToken } from '../../store/token-log'
+import type { EpisodeView, StepView } from '../../store/view'
+import { signed } from '../../ui/format'
+import { S } from '../../ui/strings'
+import { visibleText } from '../trajectory/token-facts'
+import { type Explanation, explainToken, type LossSettings, stepLoss, stepMeans, type TokenNumbers, type WhichUpdate } from './explain'
+import { lossTex, meansTex, tokenTex } from './formula-tex'
+import { Symbols } from './Symbols'
+
+const Tex = lazy(() => import('../../ui/Tex'))
+
+export function FormulaCard() {
+  const settings = useLossSettings()
+  const formula = LOSS_FORMULAS[settings.loss_type]
+  return (
+    <section className="formula" aria-label={S.formula.title} data-testid="formula" data-loss={settings.loss_type} data-kl={settings.beta !== 0}>
+      <div className="formula-loss">
+        <p className="formula-head">
+          <code>{S.formula.lossType(settings.loss_type)}</code>
+          <a className="note" href={formula.source.url} target="_blank" rel="noreferrer">
+            {formula.source.title}, {formula.source.section}
+          </a>
+        </p>
+        <Maths tex={lossTex(settings.loss_type, settings.beta !== 0)} />
+        <p className="note">{S.formula.averages[settings.loss_type]}</p>
+        <Symbols settings={settings} />
+      </div>
+      <div className="formula-numbers">
+        <Numbers settings={settings} />
+      </div>
+    </section>
+  )
+}
+
+/** Of the run that is shown: a recording has its own, and settings that were only just changed are not in use yet. */
+function useLossSettings(): GrpoConfig {
+  const recorded = useRun((view) => view.recorded?.grpo ?? null)
+  const own = useSetup((s) => (s.applied ?? s.config).grpo)
+  return recorded ?? own
+}
+
+function Maths({ tex }: { tex: string }) {
+  return (
+    <div className="formula-math">
+      <Suspense fallback={<p className="note">{S.formula.loading}</p>}>
+        <Tex tex={tex} />
+      </Suspense>
+    </div>
+  )
+}
+
+function Numbers({ settings }: { settings: LossSettings }) {
+  const position = useSelection((s) => s.token)
+  const step = useSelectedStep()
+  const episode = useSelectedEpisode()
+  const log = useTokens()
+  if (position === null) return <Means settings={settings} />
+  const token = step && episode ? log.read(step.step, episode.index)[position] : undefined
+  if (!step || !episode || !token) {
+    return <Frame title={null} math={null} words={[step?.finished === false || !step ? S.formula.notWritten : S.formula.gone]} />
+  }
+  return <OfToken token={token} position={position} step={step} episode={episode} settings={settings} />
+}
+
+interface OfTokenProps {
+  token: LoggedToken
+  position: number
+  step: StepView
+  episode: EpisodeView
+  settings: LossSettings
+}
+
+function OfToken({ token, position, step, episode, settings }: OfTokenProps) {
+  const log = useTokens()
+  const loss = useMemo(() => stepLoss(step, log, settings), [step, log, settings])
+  const found = explainToken(token, position, episode, loss, step.finished, settings)
+  const title = (
+    <>
+      <code>{visibleText(token.text)}</code>
+      <span className="note">{S.token.position(position + 1, episode.length)}</span>
+    </>
+  )
+  return <Frame title={title} math={mathOf(found, settings)} words={wordsOf(found, settings)} kind={found.kind === 'numbers' ? found.term.branch : found.kind} />
+}
+
+function mathOf(found: Explanation, settings: LossSettings) {
+  if (found.kind === 'numbers') return <Maths tex={tokenTex(found, settings)} />
+  if (found.kind !== 'masked') return null
+  return (
+    <div className="formula-math">
+      <p className="formula-zero">{S.formula.contributes0}</p>
+    </div>
+  )
+}
+
+/** The sentences under the numbers. */
+function wordsOf(found: Explanation, settings: LossSettings): string[] {
+  switch (found.kind) {
+    case 'masked':
+      return [S.formula.masked[found.why]]
+    case 'waiting':
+      return [found.advantage === null ? S.formula.waiting : S.formula.waitingAdvantage(signed(found.advantage))]
+    case 'unrecorded':
+      return [S.formula.unrecorded]
+    case 'numbers':
+      return [branchWords(found), pushWords(found.derivative), updateWords(found.update, settings), ...(found.klMissing ? [S.formula.klMissing] : [])]
+  }
+}
+
+function branchWords({ term, advantage }: TokenNumbers): string {
+  return term.branch === 'equal' && advantage === 0 ? S.formula.branch.noAdvantage : S.formula.branch[term.branch]
+}
+
+/** Descent goes against the derivative. */
+function pushWords(derivative: number): string {
+  if (derivative === 0) return S.formula.push.none
+  return derivative < 0 ? S.formula.push.up(derivative) : S.formula.push.down(derivative)
+}
+
+function updateWords(update: WhichUpdate, { num_iterations }: LossSettings): string {
+  return update === 'only' ? S.formula.update.only : S.formula.update[update](num_iterations)
+}
+
+/** The step that is looked at; while it is being played, the one before it. */
+function Means({ settings }: { settings: LossSettings }) {
+  const selected = useSelection((s) => s.step)
+  const step = useRun((view) => view.steps.findLast((s) => s.finished && (selected === null || s.step === selected)) ?? null)
+  const log = useTokens()
+  const means = useMemo(() => step && stepMeans(step, log, settings), [step, log, settings])
+  if (!step || !means) return <Frame title={null} math={null} words={[step ? S.formula.unrecorded : S.formula.none]} />
+  const words = [
+    S.formula.noneMeans(step.step),
+    S.formula.clippedShare(means.clipped),
+    updateWords(means.update, settings),
+    ...(means.klMissing ? [S.formula.klMissing] : []),
+  ]
+  return <Frame title={null} math={<Maths tex={meansTex(means, settings)} />} words={words} kind="means" />
+}
+
+interface FrameProps {
+  title: ReactNode
+  math: ReactNode
+  words: readonly string[]
+  kind?: string
+}
+
+/** The same places whatever stands in them. */
+function Frame({ title, math, words, kind }: FrameProps) {
+  const { selection } = useStores()
+  const release = useSelection((s) => s.token !== null)
+  return (
+    <div data-testid="formula-numbers" data-kind={kind}>
+      <p className="formula-token">
+        {title}
+        {release && (
+          <button type="button" className="button small" aria-label={S.formula.release} title={S.formula.release} onClick={() => selection.setState({ token: null })}>
+            ×
+          </button>
+        )}
+      </p>
+      {math ?? <div className="formula-math" />}
+      <div className="formula-words">
+        {words.map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+      </div>
+    </div>
+  )
+}
