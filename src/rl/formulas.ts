@@ -40,7 +40,7 @@ export const LOSS_FORMULAS: Record<LossType, LossFormula> = {
   grpo: {
     average: '\\frac{1}{B}\\sum_{i=1}^{B}\\frac{1}{T_i}\\sum_{t=1}^{T_i}',
     dividedBy: ['sequences', 'sequenceTokens'],
-    source: { title: 'DeepSeekMath', section: 'eq. 3', url: 'https://arxiv.org/abs/2402.03300' },
+    source: { title: 'DeepSeekMath', section: 'section 4.1', url: 'https://arxiv.org/abs/2402.03300' },
   },
   bnpo: {
     average: '\\frac{1}{N}\\sum_{i=1}^{B}\\sum_{t=1}^{T_i}',
@@ -50,12 +50,12 @@ export const LOSS_FORMULAS: Record<LossType, LossFormula> = {
   dr_grpo: {
     average: '\\frac{1}{B\\,L_{\\text{max}}}\\sum_{i=1}^{B}\\sum_{t=1}^{T_i}',
     dividedBy: ['sequences', 'maxLength'],
-    source: { title: 'Understanding R1-Zero-Like Training (Dr. GRPO)', section: 'section 3.2', url: 'https://arxiv.org/abs/2503.20783' },
+    source: { title: 'Dr. GRPO', section: 'GRPO Done Right', url: 'https://arxiv.org/abs/2503.20783' },
   },
   dapo: {
     average: '\\frac{1}{N}\\sum_{i=1}^{B}\\sum_{t=1}^{T_i}',
     dividedBy: ['tokens'],
-    source: { title: 'DAPO', section: 'eq. 8', url: 'https://arxiv.org/abs/2503.14476' },
+    source: { title: 'DAPO', section: 'token-level loss', url: 'https://arxiv.org/abs/2503.14476' },
   },
 }
 
