@@ -3,6 +3,7 @@
 import type { EvaluationRecord, RunRecord, StepSummary } from '../core/run-record'
 import { wilson } from '../core/interval'
 import { markdownCode, markdownText } from './card-text'
+import { withoutCredentials } from './secrets'
 import { grpoSettings } from './trl/settings'
 
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
@@ -27,7 +28,7 @@ export function fenced(text: string, language = ''): string {
 /** An environment's address without what may be a secret in it. */
 export function environmentPlace({ environment }: RunRecord['config']): string {
   if (environment.kind === 'builtin') return `built into GRPO Playground (${markdownCode(environment.name)})`
-  return markdownCode(environment.url.trim().replace(/^([a-z]+:\/\/)?[^/?#]*@/i, '$1').replace(/[?#].*$/, ''))
+  return markdownCode(withoutCredentials(environment.url))
 }
 
 /** Environment, tools and prompts, as the model saw them. */
