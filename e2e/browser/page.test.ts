@@ -3,6 +3,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { presetById } from '../../src/env/presets'
+import { texNumber } from '../../src/panels/update/formula-tex'
 import { launchChromium } from './chromium'
 import { linkOf, openPlayground, type Playground } from './playground'
 import { startSite, type RunningServer } from './server'
@@ -75,6 +76,28 @@ describe('a run on WASM', () => {
     const text = (author: string) => tokens.flatMap((t) => (t.author === author ? t.text : [])).join('')
     expect(text('environment')).toMatch(/message "\w+( \w+)?"/)
     expect(text('model')).toContain('<|im_end|>')
+    page.expectQuiet()
+  })
+
+  it('the formula’s contributions add up to the loss that was trained on, and a pressed token stands in it', async () => {
+    const page = await open(linkOf({ ...small, env: 'lane', beta: 0.04, learning_rate: 0.01 }))
+    await page.until('ready')
+    await page.press('train')
+    const { history } = await page.until('finished')
+    const loss = history.at(-1)?.metrics['loss'] ?? 0
+    expect(Math.abs(loss)).toBeGreaterThan(1e-6)
+    const { page: dom } = page
+    const card = dom.getByTestId('formula-numbers')
+    await expect.poll(() => card.textContent()).toContain(`\\mathcal{L}&=${texNumber(loss)}`)
+
+    await dom.locator('.segments [data-author="model"]').first().focus()
+    await dom.keyboard.press('Enter')
+    await expect.poll(() => card.getAttribute('data-kind')).toBe('equal')
+    expect(await dom.locator('.formula .katex math').count()).toBe(2)
+    expect(await dom.locator('.formula .katex-error').count()).toBe(0)
+    await expect.poll(() => dom.evaluate(() => location.hash)).toMatch(/&position=\d+/)
+    await dom.keyboard.press('Escape')
+    await expect.poll(() => card.getAttribute('data-kind')).toBe('means')
     page.expectQuiet()
   })
 

@@ -56,12 +56,15 @@ export function tokenTex(found: TokenNumbers, settings: LossSettings): string {
 export function meansTex(means: StepMeans, settings: LossSettings): string {
   return rows([
     `B&=${texCount(means.sequences)}\\qquad N=${texCount(means.tokens)}`,
-    `\\overline{A}&=${texNumber(means.advantage)}`,
+    `\\overline{A}&=${texNumber(settled(means.advantage))}`,
     `\\overline{\\rho}&=${texNumber(means.ratio)}`,
     ...(means.kl === null ? [] : [`\\beta\\overline{D}&=${texPlain(settings.beta)}\\cdot${texNumber(means.kl)}=${texNumber(settings.beta * means.kl)}`]),
-    `\\mathcal{L}&=${texNumber(means.loss)}`,
+    `\\mathcal{L}&=${texNumber(settled(means.loss))}`,
   ])
 }
+
+/** Advantages that cancel leave the rounding of their sum, which says nothing. */
+const settled = (value: number) => (Math.abs(value) < 1e-12 ? 0 : value)
 
 /** A count, all digits. */
 const texCount = (value: number) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\\,')
