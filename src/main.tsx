@@ -7,6 +7,7 @@ import { followAddressBar } from './store/address-bar'
 import { createStores } from './store/create'
 import { hubDoor } from './store/sign-in-door'
 import { followLeaving } from './store/leaving'
+import { RECORDED_RUN_PATH, startReplay } from './store/replay-start'
 import { browserClock } from './store/run-store'
 import { createHandle } from './store/scripting'
 import './ui/styles'
@@ -24,6 +25,14 @@ followLeaving(stores)
 // Whoever left to sign in was about to publish.
 void stores.account.open(door).then((cameBack) => cameBack && stores.takeAway.show(''))
 keepSite(stores, isBack)
+void startReplay(stores, client, {
+  fetch: async () => {
+    const response = await fetch(new URL(RECORDED_RUN_PATH, document.baseURI))
+    if (!response.ok) throw new Error(`${response.status} ${response.url}`)
+    return response.arrayBuffer()
+  },
+  still: matchMedia('(prefers-reduced-motion: reduce)').matches,
+})
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no element "root"')

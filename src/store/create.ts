@@ -7,6 +7,8 @@ import type { Stores } from './hooks'
 import { readLink } from './link'
 import { createModelStore } from './model-store'
 import { createPlay } from './play-store'
+import { browserFrames, createReplay } from './replay'
+import { createShown } from './shown'
 import { type Clock, createRunStore } from './run-store'
 import { createRuns } from './runs-store'
 import { createSelectionStore } from './selection-store'
@@ -27,5 +29,7 @@ export function createStores(port: EnginePort, hash: string, clock: Clock): Stor
   const controller = createController(port, run, setup, selection, models)
   const takeAway = createTakeAway(port, controller.evaluate)
   const account = createAccount(controller.model.setToken)
-  return { run, setup, selection, chat, play, models, runs, takeAway, account, controller }
+  const replay = createReplay(browserFrames)
+  const shown = createShown(run, replay)
+  return { run, shown, replay, setup, selection, chat, play, models, runs, takeAway, account, controller }
 }

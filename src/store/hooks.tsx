@@ -7,16 +7,22 @@ import type { Chat, ChatView } from './chat-store'
 import type { Controller } from './controller'
 import type { ModelStore, ModelView } from './model-store'
 import type { Play, PlayView } from './play-store'
+import type { Replay, ReplayView } from './replay'
 import type { RunStore } from './run-store'
 import type { Runs, RunsView } from './runs-store'
 import type { SelectionStore, SelectionView } from './selection-store'
 import type { SetupStore, SetupView } from './setup-store'
+import type { Shown } from './shown'
 import type { TakeAway, TakeAwayView } from './take-away-store'
 import type { TokenLog } from './token-log'
 import { findStep, type EpisodeView, type RunView, type StepView } from './view'
 
 export interface Stores {
+  /** The run in the worker: what the controls, the scripting handle and all that is kept speak of. */
   run: RunStore
+  /** What the panels draw: the run, or the recorded one before there is any. */
+  shown: Shown
+  replay: Replay
   setup: SetupStore
   selection: SelectionStore
   models: ModelStore
@@ -43,6 +49,16 @@ export function useStores(): Stores {
 export function useRun<T>(selector: (view: RunView) => T): T {
   const { run } = useStores()
   return useStore({ getState: run.getState, getInitialState: run.getState, subscribe: run.subscribe }, selector)
+}
+
+/** Of what the panels draw, which may be the recorded run; controls use `useRun`. */
+export function useShown<T>(selector: (view: RunView) => T): T {
+  const { shown } = useStores()
+  return useStore({ getState: shown.getState, getInitialState: shown.getState, subscribe: shown.subscribe }, selector)
+}
+
+export function useReplay<T>(selector: (view: ReplayView) => T): T {
+  return useStore(useStores().replay.store, selector)
 }
 
 export function useSetup<T>(selector: (view: SetupView) => T): T {
@@ -78,13 +94,13 @@ export function useSelection<T>(selector: (view: SelectionView) => T): T {
 }
 
 export function useTokens(): TokenLog {
-  return useStores().run.tokens
+  return useStores().shown.tokens
 }
 
 /** The step that is looked at; null when none has begun or its episodes are no longer kept. */
 export function useSelectedStep(): StepView | null {
   const selected = useSelection((s) => s.step)
-  return useRun((view) => findStep(view, selected))
+  return useShown((view) => findStep(view, selected))
 }
 
 /** An empty step in the shape of the settings: what the first step will fill. */

@@ -17,4 +17,6 @@ export const DURATIONS = {
   chart: 250,
   /** Longest wait for the model before the site's files are kept for use without a network. */
   keepSite: 20_000,
+  /** The recorded run at speed 1: a token of every episode, an environment's answer, the rewards, the update, the rest after a step. */
+  replay: { token: 60, answer: 240, scored: 900, update: 800, rest: 1100 },
 } as const

@@ -9,6 +9,7 @@ import { CHAT_STRINGS } from './chat-strings'
 import { ENVIRONMENT_STRINGS } from './environment-strings'
 import { FORMULA_STRINGS } from './formula-strings'
 import { MODEL_STRINGS } from './model-strings'
+import { REPLAY_STRINGS } from './replay-strings'
 import { RUNS_STRINGS } from './runs-strings'
 import { TAKE_AWAY_STRINGS } from './take-away-strings'
 
@@ -166,6 +167,7 @@ export const S = {
   notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}` },
   chat: CHAT_STRINGS,
   environment: ENVIRONMENT_STRINGS,
+  replay: REPLAY_STRINGS,
   runs: RUNS_STRINGS,
   takeAway: TAKE_AWAY_STRINGS,
   crash: {

@@ -13,6 +13,7 @@ import { PlayPanel } from '../environment/PlayPanel'
 import { GroupPanel } from '../group/GroupPanel'
 import { SelfTestBanner } from '../model/SelfTestBanner'
 import { Alerts, Failure } from '../notices/Notices'
+import { ReplayBar } from '../replay/ReplayBar'
 import { RewardsPanel } from '../rewards/RewardsPanel'
 import { RecordingBanner, ResumeBanner } from '../runs/Banners'
 import { SaveFiles } from '../take-away/SaveFiles'
@@ -47,6 +48,7 @@ export function App({ stores }: { stores: Stores }) {
           <PlayPanel />
           <CurvesPanel />
         </main>
+        <ReplayBar />
         <TakeAwayDialog />
         <SaveFiles />
       </StoresProvider>

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { LoadProgress } from '../../core/events'
 import { isFresh } from '../../store/controller'
-import { useModels, useRun, useSetup } from '../../store/hooks'
+import { useModels, useReplay, useRun, useSetup } from '../../store/hooks'
 import { needsLoad, shortName } from '../../store/model-settings'
 import { isDistrusted } from '../../store/model-store'
 import type { SetupView } from '../../store/setup-store'
@@ -25,7 +25,10 @@ export function StateLine() {
   const asked = latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false
   const waiting = view.run.state === 'running' && (asked || queue !== null || away !== null)
   const now = useClock(waiting)
-  const sentence = waits ?? describeRun(view, now)
+  const replay = useReplay(({ state }) => state === 'on')
+  const said = waits ?? describeRun(view, now)
+  // Beside the badge of a recording there is room for few words.
+  const sentence = !replay ? said : waits === null && view.run.state === 'ready' ? S.replay.ready : `${S.replay.name} · ${said}`
   const { run } = view
   return (
     <div className="state">

@@ -1,7 +1,7 @@
 /** How the run goes: reward with its range, success, and one curve of one's choice; or the same as a table. */
 
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
-import { useRun, useSelection, useStores } from '../../store/hooks'
+import { useSelection, useShown, useStores } from '../../store/hooks'
 import type { StepSummary } from '../../core/run-record'
 import { DURATIONS } from '../../ui/durations'
 import { number } from '../../ui/format'
@@ -16,7 +16,7 @@ import { CurveTable } from './CurveTable'
 const Chart = lazy(() => import('./Chart'))
 
 export function CurvesPanel() {
-  const history = useThrottled(useRun((view) => view.history))
+  const history = useThrottled(useShown((view) => view.history))
   const [table, setTable] = useState(false)
   const [chosen, setChosen] = useState<CurveName>('entropy')
   const names: readonly CurveName[] = ['reward', 'success', chosen]

@@ -110,7 +110,7 @@ function Latest() {
 function PlayedEpisode() {
   const stores = useStores()
   const { play } = stores
-  const mine = useMemo(() => ({ ...stores, run: play.run, selection: play.selection }), [stores, play])
+  const mine = useMemo(() => ({ ...stores, run: play.run, shown: play.run, selection: play.selection }), [stores, play])
   return (
     <StoresProvider stores={mine}>
       <Episode />

@@ -6,7 +6,7 @@ import { applyToolEdits, type ToolEdit } from '../../core/tool-edits'
 import type { Tool } from '../../core/tools'
 import { toolsFound } from '../../core/discovered'
 import { playedConfig } from '../../store/play-store'
-import { useRun, useSetup } from '../../store/hooks'
+import { useSetup, useShown } from '../../store/hooks'
 
 export interface DraftTool {
   /** The environment's own name. */
@@ -34,7 +34,7 @@ export function whyNot(tools: readonly Tool[], edits: readonly ToolEdit[]): stri
 
 /** Of the environment that is played; null while none is connected. */
 export function useDraft(): Draft | null {
-  const own = useRun((view) => view.environment?.ownTools ?? null)
+  const own = useShown((view) => view.environment?.ownTools ?? null)
   const edits = useSetup((state) => playedConfig(state).tool_edits)
   return useMemo(() => {
     if (!own) return null

@@ -1,6 +1,6 @@
 /** Column 2: the episodes of one group, side by side. */
 
-import { usePlannedStep, useRun, useSelectedStep, useSelection, useStores } from '../../store/hooks'
+import { usePlannedStep, useReplay, useSelectedStep, useSelection, useShown, useStores } from '../../store/hooks'
 import type { RunView, StepView } from '../../store/view'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
@@ -34,11 +34,12 @@ export function GroupPanel() {
 function Nothing() {
   const selected = useSelection((s) => s.step)
   const planned = usePlannedStep()
+  const coming = useReplay(({ state }) => state === 'coming')
   if (selected !== null) return <p className="empty">{S.group.gone(selected)}</p>
   return (
     <>
       <Episodes step={planned} index={0} />
-      <p className="note">{S.group.empty}</p>
+      {!coming && <p className="note">{S.group.empty}</p>}
     </>
   )
 }
@@ -60,7 +61,7 @@ function OldStep() {
 
 function Episodes({ step, index }: { step: StepView; index: number }) {
   const { episodes, firstIndex } = groupOf(step, index)
-  const longest = useRun(longestKept)
+  const longest = useShown(longestKept)
   const bound = advantageBound(step)
   const seed = episodes.find((e) => e !== null)?.seed
   return (

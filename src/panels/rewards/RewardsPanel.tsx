@@ -1,6 +1,6 @@
 /** Column 3: each episode's reward as a bar, the group's mean and spread, and the advantage that follows. */
 
-import { usePlannedStep, useRun, useSelectedStep, useSelection, useSetup, useStores } from '../../store/hooks'
+import { usePlannedStep, useReplay, useSelectedStep, useSelection, useSetup, useShown, useStores } from '../../store/hooks'
 import type { EpisodeView, StepView } from '../../store/view'
 import { scaleColor, signMark, symmetricScale } from '../../ui/colors'
 import { NONE, number, signed } from '../../ui/format'
@@ -15,18 +15,19 @@ export function RewardsPanel() {
   const selected = useSelection((s) => s.step)
   const planned = usePlannedStep()
   const shown = step ?? (selected === null ? planned : null)
+  const coming = useReplay(({ state }) => state === 'coming')
   const scale = useSetup((s) => s.config.grpo.scale_rewards)
   return (
     <Panel id="rewards" number={3} title={S.rewards.title} lead={S.rewards.lead[scale]}>
       {shown && <Rewards step={shown} group={groupOf(shown, index)} />}
-      {!step && (selected === null ? <p className="note">{S.rewards.empty}</p> : <OldGroups step={selected} />)}
+      {!step && !coming && (selected === null ? <p className="note">{S.rewards.empty}</p> : <OldGroups step={selected} />)}
     </Panel>
   )
 }
 
 /** Of a step whose episodes are no longer kept: what is left of its groups. */
 function OldGroups({ step }: { step: number }) {
-  const groups = useRun((view) => view.history.find((s) => s.step === step)?.groups)
+  const groups = useShown((view) => view.history.find((s) => s.step === step)?.groups)
   return (
     <ol className="old-groups">
       {groups?.map((group) => (

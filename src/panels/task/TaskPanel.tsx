@@ -1,7 +1,7 @@
 /** Column 1: the task as the model meets it, and the settings; on a phone the controls move into a sheet. */
 
 import { useRef } from 'react'
-import { useRun, useSelectedEpisode, useSetup, useStores } from '../../store/hooks'
+import { useReplay, useRun, useSelectedEpisode, useSetup, useStores } from '../../store/hooks'
 import { isFresh } from '../../store/controller'
 import { hasChanges } from '../../store/setup-store'
 import { needsLoad } from '../../store/model-settings'
@@ -97,7 +97,10 @@ function Changed() {
 function CurrentScene() {
   const episode = useSelectedEpisode()
   const scene = episode?.answers.findLast((a) => a.scene !== undefined)?.scene ?? episode?.scene
-  return scene === undefined ? null : <SceneView scene={scene} />
+  const coming = useReplay(({ state }) => state === 'coming')
+  if (scene !== undefined) return <SceneView scene={scene} />
+  // Its place is kept, so that nothing jumps when the recording comes.
+  return coming ? <div className="scene coming" /> : null
 }
 
 function PromptsEdit() {

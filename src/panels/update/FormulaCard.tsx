@@ -3,7 +3,7 @@
 import { lazy, type ReactNode, Suspense, useMemo } from 'react'
 import type { GrpoConfig } from '../../core/config'
 import { LOSS_FORMULAS } from '../../rl'
-import { useRun, useSelectedEpisode, useSelectedStep, useSelection, useSetup, useStores, useTokens } from '../../store/hooks'
+import { useSelectedEpisode, useSelectedStep, useSelection, useSetup, useShown, useStores, useTokens } from '../../store/hooks'
 import type { LoggedToken } from '../../store/token-log'
 import type { EpisodeView, StepView } from '../../store/view'
 import { signed } from '../../ui/format'
@@ -40,7 +40,7 @@ export function FormulaCard() {
 
 /** Of the run that is shown: a recording has its own, and settings that were only just changed are not in use yet. */
 function useLossSettings(): GrpoConfig {
-  const recorded = useRun((view) => view.recorded?.grpo ?? null)
+  const recorded = useShown((view) => view.recorded?.grpo ?? null)
   const own = useSetup((s) => (s.applied ?? s.config).grpo)
   return recorded ?? own
 }
@@ -130,7 +130,7 @@ function updateWords(update: WhichUpdate, { num_iterations }: LossSettings): str
 /** The step that is looked at; while it is being played, the one before it. */
 function Means({ settings }: { settings: LossSettings }) {
   const selected = useSelection((s) => s.step)
-  const step = useRun((view) => view.steps.findLast((s) => s.finished && (selected === null || s.step === selected)) ?? null)
+  const step = useShown((view) => view.steps.findLast((s) => s.finished && (selected === null || s.step === selected)) ?? null)
   const log = useTokens()
   const means = useMemo(() => step && stepMeans(step, log, settings), [step, log, settings])
   if (!step || !means) return <Frame title={null} math={null} words={[step ? S.formula.unrecorded : S.formula.none]} />

@@ -1,6 +1,6 @@
 /** Column 4: the loss with its numbers in place, and what one update did, in TRL's metrics. */
 
-import { useRun, useSelection } from '../../store/hooks'
+import { useSelection, useShown } from '../../store/hooks'
 import type { StepSummary } from '../../core/run-record'
 import { findStep } from '../../store/view'
 import { ErrorBoundary } from '../../ui/ErrorBoundary'
@@ -12,8 +12,8 @@ import { FormulaCard } from './FormulaCard'
 
 export function UpdatePanel() {
   const selected = useSelection((s) => s.step)
-  const summary = useRun((view) => (selected === null ? view.history.at(-1) : view.history.find((s) => s.step === selected)) ?? null)
-  const training = useRun((view) => {
+  const summary = useShown((view) => (selected === null ? view.history.at(-1) : view.history.find((s) => s.step === selected)) ?? null)
+  const training = useShown((view) => {
     const step = findStep(view, selected)
     return step && !step.finished ? step.training : null
   })

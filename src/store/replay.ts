@@ -1,0 +1,180 @@
+/** Plays the recorded run through the reduction that live messages go through; it can be held, moved to any moment and sped up. */
+
+import { createStore, type StoreApi } from 'zustand/vanilla'
+import type { Message } from '../worker/protocol'
+import type { RecordedRun, RecordedStep } from './recorded-run'
+import { reduce } from './reduce'
+import { type StepScript, scriptOf } from './replay-script'
+import { TokenLog } from './token-log'
+import { EMPTY_RUN, KEPT_EPISODE_STEPS, type RunView } from './view'
+
+export const REPLAY_SPEEDS = [0.5, 1, 2, 4] as const
+export type ReplaySpeed = (typeof REPLAY_SPEEDS)[number]
+
+export interface ReplayView {
+  /** 'coming': it is being fetched. 'on': it is what the panels show. 'off': they show the run. */
+  state: 'coming' | 'on' | 'off'
+  playing: boolean
+  speed: ReplaySpeed
+  /** Finished steps, and the share of the one that goes on: 3.5 is in the middle of step 4. */
+  position: number
+  /** Mean reward of each step. */
+  rewards: readonly (number | null)[]
+  view: RunView
+}
+
+export interface Replay {
+  readonly store: StoreApi<ReplayView>
+  readonly tokens: TokenLog
+  /** A recording is on its way; `end` may come first. */
+  expect(): void
+  /** Shows it, unless the person has gone on to a run meanwhile. `still`: its end, and it moves on request only. */
+  open(recording: RecordedRun, still: boolean): void
+  play(): void
+  pause(): void
+  /** To a position as in the view, held or playing as before. */
+  seek(position: number): void
+  setSpeed(speed: ReplaySpeed): void
+  /** The run takes its place, for good. */
+  end(): void
+}
+
+export interface FrameClock {
+  now(): number
+  /** Calls back once, when the page next draws; never while it is hidden. */
+  frame(callback: () => void): void
+}
+
+/** Frames of a hidden tab do not come: the replay rests with it. */
+export const browserFrames: FrameClock = { now: () => performance.now(), frame: (callback) => void requestAnimationFrame(callback) }
+
+/** It begins after these steps, so that every panel has something to show. */
+const FIRST_STEPS = 3
+/** A longer gap between two frames was a rest of the page, not of the reader. Ms. */
+const LONGEST_FRAME = 200
+/** Least time between two changes, ms: more would cost more than it shows. */
+const SHORTEST_FRAME = 30
+
+const NOTHING: ReplayView = { state: 'off', playing: false, speed: 1, position: 0, rewards: [], view: EMPTY_RUN }
+
+const lastOf = (steps: readonly RecordedStep[], count: number) => steps.slice(Math.max(0, count - KEPT_EPISODE_STEPS), count)
+
+export function createReplay(clock: FrameClock): Replay {
+  const store = createStore<ReplayView>(() => NOTHING)
+  const tokens = new TokenLog()
+  let recording: RecordedRun | null = null
+  const scripts = new Map<number, StepScript>()
+  /** Finished steps, ms in the one that goes on, beats of it that were applied. */
+  let [done, time, applied] = [0, 0, 0]
+  let last: number | null = null
+  /** The view when that step began. */
+  let base = EMPTY_RUN
+
+  const steps = () => recording?.steps.length ?? 0
+  function script(index: number): StepScript | null {
+    const [step, summary] = [recording?.steps[index], recording?.history[index]]
+    if (!step || !summary) return null
+    const made = scripts.get(index) ?? scriptOf(summary, step)
+    scripts.set(index, made)
+    return made
+  }
+
+  /** The view at the end of the first `count` steps, as the archive would give it. */
+  function restored({ run, history, steps }: RecordedRun, count: number): RunView {
+    const { environment, engine } = run
+    const empty: RunView = {
+      ...EMPTY_RUN,
+      engine: { info: engine, selfTest: null, loadSeconds: 0 },
+      environment: { ...environment, spec: run.config.environment, ownTools: environment.tools, maxSessions: null, discovered: null },
+    }
+    const message: Message = { type: 'restored', run, history: history.slice(0, count), episodes: lastOf(steps, count).map(({ episodes }) => [...episodes]) }
+    return stateAt(reduce(empty, message, tokens, clock.now()), count)
+  }
+
+  function stateAt(view: RunView, finished: number): RunView {
+    return { ...view, run: finished >= steps() ? { state: 'finished', step: finished, reason: 'step-limit' } : { state: 'running', until: 'limit' } }
+  }
+
+  /** Applies the beats of the step that goes on up to now. */
+  function catchUp(view: RunView): RunView {
+    const beats = script(done)?.beats ?? []
+    let next = view
+    for (let beat = beats[applied]; beat && beat.at <= time; beat = beats[++applied]) {
+      next = reduce(next, { type: 'event', event: beat.event }, tokens, clock.now())
+    }
+    return next
+  }
+
+  const position = () => done + time / (script(done)?.length ?? 1)
+
+  function advance(ms: number) {
+    let { view } = store.getState()
+    time += ms
+    for (let now = script(done); now && time >= now.length; now = script(done)) {
+      view = catchUp(view)
+      ;[done, time, applied] = [done + 1, time - now.length, 0]
+      base = view
+    }
+    const ended = done >= steps()
+    if (ended) time = 0
+    view = catchUp(view)
+    store.setState({ view: ended ? stateAt(view, done) : view, position: position(), ...(ended && { playing: false }) })
+  }
+
+  function frame() {
+    const { playing, speed } = store.getState()
+    if (!playing) return
+    const now = clock.now()
+    const passed = last === null ? 0 : now - last
+    if (last === null || passed >= SHORTEST_FRAME) {
+      last = now
+      advance(Math.min(passed, LONGEST_FRAME) * speed)
+    }
+    clock.frame(frame)
+  }
+
+  function seek(wanted: number) {
+    if (!recording) return
+    const to = Math.min(Math.max(0, wanted), steps())
+    const finished = Math.floor(to)
+    const at = (to - finished) * (script(finished)?.length ?? 0)
+    // Once the step has begun, it alone is made anew: its first beat forgets what it held. What came before is as it was.
+    const begun = finished === done && applied > 0 && at >= (script(done)?.beats[0]?.at ?? Infinity)
+    ;[done, time, applied] = [finished, at, 0]
+    if (!begun) base = restored(recording, done)
+    store.setState({ view: catchUp(base), position: to })
+  }
+
+  function play() {
+    const { playing, position, state } = store.getState()
+    if (playing || state !== 'on') return
+    if (position >= steps()) seek(0)
+    last = null
+    store.setState({ playing: true })
+    clock.frame(frame)
+  }
+
+  return {
+    store,
+    tokens,
+    expect: () => store.setState({ state: 'coming' }),
+    open(opened, still) {
+      if (store.getState().state !== 'coming') return
+      recording = opened
+      store.setState({ state: 'on', rewards: opened.history.map(({ metrics }) => metrics['reward'] ?? null) })
+      seek(still ? steps() : Math.min(FIRST_STEPS, steps() - 1))
+      if (!still) play()
+    },
+    play,
+    pause: () => store.setState({ playing: false }),
+    seek,
+    setSpeed: (speed) => store.setState({ speed }),
+    end() {
+      if (store.getState().state === 'off') return
+      store.setState(NOTHING, true)
+      tokens.clear()
+      scripts.clear()
+      recording = null
+    },
+  }
+}

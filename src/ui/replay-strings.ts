@@ -1,0 +1,17 @@
+/** The words of the recorded run that the page shows before there is one of its own. */
+
+export const REPLAY_STRINGS = {
+  name: 'Recorded run',
+  badge: 'recorded run',
+  ready: 'Recorded run · press Train for yours',
+  hint: 'A run that this page’s own program trained earlier, with the settings you see. Train begins a run of your own in its place.',
+  play: 'Play the recorded run',
+  pause: 'Hold the recorded run',
+  again: 'Play the recorded run from its beginning',
+  scrub: 'Place in the recorded run',
+  speed: 'Speed of the recorded run',
+  times: (speed: number) => `${speed}×`,
+  beginning: 'Before the first step',
+  ended: (steps: number) => `All ${steps} steps are done`,
+  place: (sentence: string, steps: number) => `${sentence} · of ${steps} steps`,
+} as const
