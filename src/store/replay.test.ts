@@ -50,6 +50,7 @@ describe('the replay', () => {
     const { run, history, steps } = recording
     const restored = restore(EMPTY_RUN, { type: 'restored', run, history, episodes: steps.slice(-3).map(({ episodes }) => [...episodes]) }, log)
     expect([view.steps, view.history]).toEqual([restored.steps, restored.history])
+    expect(view.recorded).toEqual(run.config)
     expect(tokensOf(replay.tokens, view)).toEqual(tokensOf(log, restored))
   })
 

@@ -88,7 +88,8 @@ export function createReplay(clock: FrameClock): Replay {
       environment: { ...environment, spec: run.config.environment, ownTools: environment.tools, maxSessions: null, discovered: null },
     }
     const message: Message = { type: 'restored', run, history: history.slice(0, count), episodes: lastOf(steps, count).map(({ episodes }) => [...episodes]) }
-    return stateAt(reduce(empty, message, tokens, clock.now()), count)
+    // The settings in the controls are not the ones it was made with.
+    return stateAt({ ...reduce(empty, message, tokens, clock.now()), recorded: run.config }, count)
   }
 
   function stateAt(view: RunView, finished: number): RunView {

@@ -103,7 +103,7 @@ export interface RunView {
   evaluation: { split: 'train' | 'heldout'; done: number; total: number } | null
   /** Name of the recording that is shown instead of a run; null while a run is. */
   recording: string | null
-  /** The settings that the recording was made with, as far as it tells them. */
+  /** The settings that a recording was made with, as far as it tells them; null for the run in the worker. */
   recorded: RunConfig | null
 }
 
