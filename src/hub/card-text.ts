@@ -1,11 +1,13 @@
 /** User text inside the cards that go to the Hub: YAML front matter and Markdown. */
 
+import { wellFormed } from '../core/text'
+
 /** A YAML string in double quotes, whatever the text holds. Half a surrogate pair becomes U+FFFD. */
 export function yamlString(text: string): string {
   // JSON's strings are YAML's, but for what YAML counts as unprintable or as the end of a line.
   const unprintable = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g
   const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return JSON.stringify(text.replace(/\p{Surrogate}/gu, '\uFFFD')).replace(unprintable, escaped)
+  return JSON.stringify(wellFormed(text)).replace(unprintable, escaped)
 }
 
 /** Front matter out of keys and values: strings are quoted, lists and objects are nested in flow style, undefined is left out. */

@@ -5,6 +5,7 @@ import { LORA_TARGETS, type LoraConfig, type LoraTarget } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import { linearDims, modulePath, type ModelShape, peftTensor } from '../core/linear-layers'
+import { cutText } from '../core/text'
 import type { HubClient, HubRepo, OpenOptions } from './client'
 import { readSafetensors } from './safetensors'
 
@@ -29,7 +30,7 @@ const refuseField = (field: string, value: unknown, why: string): never => refus
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'missing'
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return text.length > 80 ? `${cutText(text, 80)}…` : text
 }
 
 const schema = z.looseObject({

@@ -1,6 +1,7 @@
 /** What the Hub's refusals and broken connections mean, as sentences for a person. */
 
 import { PlaygroundError } from '../core/errors'
+import { cutText } from '../core/text'
 
 /** What was wanted when it failed. */
 export interface HubContext {
@@ -51,7 +52,7 @@ export function retryAfterSeconds(value: string | null, now = Date.now()): numbe
 
 /** Text of other origin, fit to be shown: nothing that looks like a token, no queries (they are signed), one line. */
 export function cleaned(text: string): string {
-  return text.replace(/hf_\w+/g, 'hf_…').replace(/\?\S*/g, '').replace(/\s+/g, ' ').trim().slice(0, 300)
+  return cutText(text.replace(/hf_\w+/g, 'hf_…').replace(/\?\S*/g, '').replace(/\s+/g, ' ').trim(), 300)
 }
 
 /** What to do about a web page in a file's place. */

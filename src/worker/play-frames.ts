@@ -2,6 +2,7 @@
 
 import { HIDDEN, withoutSecrets, type DiscoveredEnvironment } from '../core/discovered'
 import { isRecord } from '../core/records'
+import { cutText } from '../core/text'
 import { readJson } from '../env/openenv/json'
 import type { PlayFrame } from './protocol'
 
@@ -17,8 +18,8 @@ export function frameOf(
 ): PlayFrame {
   const bytes = new TextEncoder().encode(text).length
   const shown = over || direction === 'sent' ? null : redacted(text, found)
-  if (shown === null) return { direction, text: text.slice(0, MAX_FRAME), bytes, time }
-  return { direction, text: shown.slice(0, MAX_FRAME), bytes, time, hidden: true }
+  if (shown === null) return { direction, text: cutText(text, MAX_FRAME), bytes, time }
+  return { direction, text: cutText(shown, MAX_FRAME), bytes, time, hidden: true }
 }
 
 /** The frame without what may hold the answer; null where it holds nothing of the kind, or ends the episode. */

@@ -5,6 +5,7 @@ import type { DiscoveredEnvironment } from '../../core/discovered'
 import { PlaygroundError } from '../../core/errors'
 import type { JsonSchema, Tool } from '../../core/tools'
 import { isRecord } from '../../core/records'
+import { cutText } from '../../core/text'
 import { findMcp, findTyped, NO_FACTS, type ActionFacts, type Choice, type Entry } from './catalogue'
 import type { ErrorFrame } from './protocol'
 import { plainSchema } from './schema'
@@ -229,7 +230,7 @@ function describe(
 ): DiscoveredEnvironment {
   const name = about?.['name']
   const description = about?.['description']
-  const told = typeof description === 'string' && description !== '' ? [`The server says: ${description.slice(0, 500)}`] : []
+  const told = typeof description === 'string' && description !== '' ? [`The server says: ${cutText(description, 500)}`] : []
   return {
     host,
     ...found,

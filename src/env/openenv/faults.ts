@@ -2,6 +2,7 @@
 
 import { PlaygroundError } from '../../core/errors'
 import { isRecord } from '../../core/records'
+import { cutText } from '../../core/text'
 import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
 
 /** Kinds of MCP errors that no call could have avoided. */
@@ -20,7 +21,7 @@ export function throwBackendFault(host: string, { observation }: ObservationFram
     const said = observation[field]
     if (typeof said !== 'string' || !words.test(said)) continue
     const advice = 'Give the server what it lacks; no call of the model could have worked.'
-    throw new PlaygroundError('environment', `${host} could not do what was asked: ${said.slice(0, 200)}`, advice, { recurrence: 'lasting' })
+    throw new PlaygroundError('environment', `${host} could not do what was asked: ${cutText(said, 200)}`, advice, { recurrence: 'lasting' })
   }
   if (!isRecord(error)) return
   const kind = typeof error['error_type'] === 'string' ? error['error_type'] : ''

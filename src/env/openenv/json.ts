@@ -1,5 +1,7 @@
 /** Reads JSON as Python servers write it (bare NaN and infinities), and refuses what could be read in two ways or overflow a stack. */
 
+import { cutText } from '../../core/text'
+
 /** Deeper than any environment nests; code that walks the value may be recursive. */
 const MAX_DEPTH = 100
 /** Objects down to this depth hold what counts: type, data, reward, done and the observation's own reward. */
@@ -55,7 +57,7 @@ function scan(text: string): { why: string } | { plain: string } {
       const seen = depth <= KEYED_DEPTH ? keys[depth] : undefined
       if (seen && isKey(text, end)) {
         const key = plainKey(text.slice(at, end))
-        if (seen.has(key)) return { why: `it holds ${key.slice(0, 50)} twice` }
+        if (seen.has(key)) return { why: `it holds ${cutText(key, 50)} twice` }
         seen.add(key)
       }
       at = end - 1

@@ -33,6 +33,10 @@ describe('observationText', () => {
       images: [{ name: 'pixels', width: 90, height: 100, mime: 'image/png' }],
     })
     expect(text({ text: 'y'.repeat(50_000) })).toMatch(/^y{20000} \[cut: 50000 characters\]$/)
+    const [odd] = text({ text: `${'y'.repeat(19_999)}${'😀'.repeat(9)}` }).split(' ')
+    expect(odd).toBe('y'.repeat(19_999))
+    // In {"a":"y… the pictograph begins one character before the limit.
+    expect(observationScene(frame({ a: `${'y'.repeat(19_993)}😀${'z'.repeat(9)}` }))).toEqual({ kind: 'openenv', observation: { cut: `{"a":"${'y'.repeat(19_993)}` } })
     expect(observationScene(frame({ a: 1 }))).toEqual({ kind: 'openenv', observation: { a: 1 } })
   })
 

@@ -6,6 +6,7 @@ import { imagesAsJson, takeImages } from './images'
 import type { ObservationFrame } from './protocol'
 import type { EnvironmentImage } from '../../core/environment'
 import { isRecord } from '../../core/records'
+import { cutText } from '../../core/text'
 
 /** Longer texts are cut: no context window of ours holds them, and tokenising megabytes would stall the page. */
 const MAX_TEXT = 20_000
@@ -15,7 +16,7 @@ const MAX_PICTURES = 2_000_000
 function asText(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} [cut: ${text.length} characters]` : text
+  return text.length > MAX_TEXT ? `${cutText(text, MAX_TEXT)} [cut: ${text.length} characters]` : text
 }
 
 /** Text of MCP content parts, pictures as a word. */
@@ -113,7 +114,7 @@ export function observationText(frame: ObservationFrame, seen = ''): ObservedTex
 /** The observation as plain JSON for a panel: fields cut where they are huge, boards as cells, pictures as base64. */
 export function observationScene(frame: ObservationFrame, images: readonly EnvironmentImage[] = []): unknown {
   const text = JSON.stringify(frame.observation)
-  const observation = text.length > MAX_TEXT ? { cut: text.slice(0, MAX_TEXT) } : frame.observation
+  const observation = text.length > MAX_TEXT ? { cut: cutText(text, MAX_TEXT) } : frame.observation
   const { boards } = takeBoards(frame.observation)
   let room = MAX_PICTURES
   const pictures = imagesAsJson(images).filter(({ data }) => (room -= data.length) >= 0)

@@ -1,6 +1,7 @@
 /** OpenEnv's frames on /ws: what we send, and a tolerant reading of what comes back. */
 
 import { z } from 'zod'
+import { cutText } from '../../core/text'
 import { readJson } from './json'
 
 const record = z.record(z.string(), z.unknown())
@@ -63,7 +64,7 @@ export type FieldError = z.infer<typeof fieldError>
 /** A server may put a whole log into an error; people, policies and episodes get the head of it. */
 const MAX_MESSAGE = 2000
 const MAX_FIELD_ERRORS = 10
-const cut = (text: string, most = MAX_MESSAGE): string => (text.length > most ? `${text.slice(0, most)} …` : text)
+const cut = (text: string, most = MAX_MESSAGE): string => (text.length > most ? `${cutText(text, most)} …` : text)
 
 const envelope = z.object({ type: z.string(), data: z.unknown().optional() })
 const count = z.number().int().nonnegative().nullable().catch(null).default(null)

@@ -1,6 +1,7 @@
 /** One socket = one session = at most one request under way. A deadline closes the socket, so no late reply is ever read. */
 
 import { PlaygroundError, UnreadableReplyError } from '../../core/errors'
+import { cutText } from '../../core/text'
 import { parseServerFrame, type Request, type ServerFrame } from './protocol'
 
 /** The part of WebSocket that we use; browsers, Node 22 and the `ws` package all have it. */
@@ -39,7 +40,7 @@ const CLOSE_CODES: Record<number, string> = {
 /** Half a sentence for a close event: "the server restarts (1012)". */
 export function describeClose(code: number, reason = ''): string {
   const words = CLOSE_CODES[code] ?? 'the connection was closed'
-  return `${words} (${code}${reason ? `: ${reason.slice(0, 200)}` : ''})`
+  return `${words} (${code}${reason ? `: ${cutText(reason, 200)}` : ''})`
 }
 
 /** How long a closing handshake may take before we let go. */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { PlaygroundError } from '../../core/errors'
+import { cutText } from '../../core/text'
 
 export interface SpaceInfo {
   /** owner/name. */
@@ -63,7 +64,7 @@ const toInfo = ({ id, private: isPrivate, sdk, host, runtime }: z.infer<typeof i
   isPrivate,
   sdk: sdk ?? null,
   stage: runtime?.stage ?? null,
-  problem: (runtime?.errorMessage ?? '').replace(/\s+/g, ' ').trim().slice(0, 200),
+  problem: cutText((runtime?.errorMessage ?? '').replace(/\s+/g, ' ').trim(), 200),
   host: host ? host : null,
 })
 

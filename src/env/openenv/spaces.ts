@@ -2,6 +2,7 @@
 
 import { PlaygroundError } from '../../core/errors'
 import { sleep } from '../../core/sleep'
+import { cutText } from '../../core/text'
 import { inBrackets, isPassing, notShown, type HubSilence, SpacesApi, type SpaceInfo } from './spaces-api'
 import { awaitRunning, isRunning } from './spaces-stage'
 import { isLoopback, type ServerAddress, spaceHost, spaceSubdomain } from './url'
@@ -84,7 +85,7 @@ function origin(base: string, id: string): Base {
     const rest = `${host}${pathname.replace(/\/+$/, '')}`
     if (plain || protocol === 'https:') return { ws: `${plain ? 'ws' : 'wss'}://${rest}/ws`, http: `${protocol}//${rest}` }
   }
-  throw fail(`The Hub names "${base.slice(0, 100)}" as the host of ${id}, which is no address of a Space.`, 'Open the Space on the Hub and paste the address of its host.')
+  throw fail(`The Hub names "${cutText(base, 100)}" as the host of ${id}, which is no address of a Space.`, 'Open the Space on the Hub and paste the address of its host.')
 }
 
 function unsigned(spaceId: string, { ws, http }: Base, options: Options): Omit<Place, 'doubt'> {

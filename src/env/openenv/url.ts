@@ -1,6 +1,7 @@
 /** Makes the socket address of an OpenEnv server from whatever a person pastes: Space id or page, host, port, URL. */
 
 import { PlaygroundError } from '../../core/errors'
+import { cutText } from '../../core/text'
 
 export interface ServerAddress {
   /** The socket to talk to, ending in /ws. Of a Space that was pasted by its name: by the rule for hosts, which the Hub may know better. */
@@ -27,7 +28,7 @@ const SPACE_FORM = 'Paste the address of a Space: owner/name, or huggingface.co/
 const FORMS = 'Paste a Space (owner/name or its page), or a server address such as localhost:8000 or wss://example.org/ws.'
 
 const refuse = (message: string, advice = FORMS) => new PlaygroundError('config', message, advice)
-const quote = (text: string) => `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
+const quote = (text: string) => `"${text.length > 60 ? `${cutText(text, 60)}…` : text}"`
 
 /** localhost, 127.0.0.0/8 and ::1, and nothing that merely contains those words. */
 export function isLoopback(hostname: string): boolean {

@@ -1,5 +1,6 @@
 /** Environments of web pages, apps and tables. */
 
+import { cutText } from '../../../core/text'
 import type { ObservationFrame } from '../protocol'
 import { argument, choice, constant, entry, named, template, text, tool, type Entry } from './entry'
 
@@ -14,7 +15,7 @@ function pageText({ observation }: ObservationFrame): string | null {
   const wrong = typeof last_action_error === 'string' ? last_action_error : error
   if (last_action_error !== false && typeof wrong === 'string' && wrong !== '') parts.push(`Error: ${wrong}`)
   const tree = typeof axtree_txt === 'string' && axtree_txt !== '' ? axtree_txt : plain
-  if (typeof tree === 'string' && tree !== '') parts.push(`Page structure:\n${tree.length > TREE ? `${tree.slice(0, TREE)}...` : tree}`)
+  if (typeof tree === 'string' && tree !== '') parts.push(`Page structure:\n${tree.length > TREE ? `${cutText(tree, TREE)}...` : tree}`)
   if (parts.length === 0 && typeof url === 'string' && url !== '') parts.push(`Page: ${url}`)
   return parts.length > 0 ? parts.join('\n\n') : null
 }

@@ -1,0 +1,25 @@
+/** Where texts are cut, and what becomes of half a character. */
+
+import { expect, it } from 'vitest'
+import { cutText, wellFormed } from './text'
+
+it.each([
+  ['abc', 2, 'ab'],
+  ['abc', 3, 'abc'],
+  ['abc', 9, 'abc'],
+  ['a😀c', 1, 'a'],
+  ['a😀c', 2, 'a'],
+  ['a😀c', 3, 'a😀'],
+  ['😀', 1, ''],
+  ['', 1, ''],
+])('%j cut at %i', (text, most, cut) => {
+  expect(cutText(text, most)).toBe(cut)
+})
+
+it.each([
+  ['a\uD83D', 'a\uFFFD'],
+  ['\uDE00\uD83D!', '\uFFFD\uFFFD!'],
+  ['a😀 \\ud83d ü', 'a😀 \\ud83d ü'],
+])('%j becomes well formed', (text, right) => {
+  expect(wellFormed(text)).toBe(right)
+})
