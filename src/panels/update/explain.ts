@@ -69,7 +69,8 @@ function whyMasked(token: LoggedToken, position: number, episode: EpisodeView, s
   if (position < episode.promptLength) return 'prompt'
   if (token.author !== 'model') return token.author
   if (episode.finished && episode.reward === null) return 'unscorable'
-  if (settings.mask_truncated_completions && episode.terminated === false) return 'truncated'
+  const cut = episode.terminated === false
+  if (cut && (settings.mask_truncated_completions || token.mask === 0)) return 'truncated'
   return token.mask === 0 ? 'person' : null
 }
 
