@@ -1,7 +1,7 @@
 /** Where texts are cut, and what becomes of half a character. */
 
 import { expect, it } from 'vitest'
-import { cutText, wellFormed } from './text'
+import { cutText, wellFormed, wellFormedJson } from './text'
 
 it.each([
   ['abc', 2, 'ab'],
@@ -22,4 +22,11 @@ it.each([
   ['a😀 \\ud83d ü', 'a😀 \\ud83d ü'],
 ])('%j becomes well formed', (text, right) => {
   expect(wellFormed(text)).toBe(right)
+})
+
+it('JSON has no half character in it, and all else as it was', () => {
+  const value = { a: ['x\uD83D', '😀', 'C:\\ud83d'], b: { c: null, d: 1.5 } }
+  expect(JSON.parse(wellFormedJson(value))).toEqual({ ...value, a: ['x\uFFFD', '😀', 'C:\\ud83d'] })
+  expect(wellFormedJson(value, 1)).toContain('\n "a"')
+  expect(wellFormedJson({ a: '😀' })).toBe('{"a":"😀"}')
 })

@@ -5,6 +5,12 @@ export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD')
 }
 
+/** JSON whose texts are well formed, keys aside: JSON would write half a surrogate pair as an escape, which Python's readers refuse or choke on. */
+export function wellFormedJson(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent)
+  return text.includes('\\ud') ? JSON.stringify(value, (_, each: unknown) => (typeof each === 'string' ? wellFormed(each) : each), indent) : text
+}
+
 /** At most the first `most` UTF-16 units of a text, one less where the last would be half a character. */
 export function cutText(text: string, most: number): string {
   const cut = text.slice(0, most)

@@ -1,6 +1,7 @@
 /** A run's curves for other programs: a CSV, the Trainer's trainer_state.json, and a folder that puts the run into trackio. */
 
 import type { EvaluationRecord, ExportFile, RunRecord, StepSummary } from '../core/run-record'
+import { wellFormedJson } from '../core/text'
 import { withoutTokens } from './secrets'
 import OPEN_IN_TRACKIO from '../../e2e/taken-away/open_in_trackio.py?raw'
 
@@ -81,7 +82,7 @@ export function trackioFiles(run: RunRecord, history: readonly StepSummary[]): E
   const rows = merged(logHistory(run, history)).map(({ step, metrics }) => ({ step, metrics: renamed(metrics) }))
   return [
     { path: 'metrics.csv', content: csv(rows) },
-    { path: 'run.json', content: `${withoutTokens(JSON.stringify(settings, null, 2))}\n` },
+    { path: 'run.json', content: `${withoutTokens(wellFormedJson(settings, 2))}\n` },
     { path: 'open_in_trackio.py', content: OPEN_IN_TRACKIO },
     { path: 'README.md', content: TRACKIO_README },
   ]

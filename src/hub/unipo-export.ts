@@ -2,7 +2,8 @@
 
 import { PlaygroundError } from '../core/errors'
 import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
-import { withoutTokens } from './secrets'
+import { wellFormedJson } from '../core/text'
+import { withoutEpisodeSecrets, withoutTokens } from './secrets'
 
 /** UNIPO's keys, where it has a page for the formula. */
 const ALGORITHMS: Partial<Record<string, string>> = { dr_grpo: 'drgrpo' }
@@ -25,13 +26,13 @@ const METRICS: Readonly<Record<string, string>> = {
  */
 export async function unipoJsonl(run: RunRecord, history: readonly StepSummary[], steps: AsyncIterable<KeptEpisode[]>): Promise<Blob> {
   const metrics = new Map(history.map((summary) => [summary.step, summary.metrics]))
-  const line = (value: object) => `${withoutTokens(JSON.stringify(value))}\n`
+  const line = (value: object) => `${withoutTokens(wellFormedJson(value))}\n`
   const parts: Blob[] = []
   for await (const step of steps) {
     const [first] = step
     if (!first) continue
     const entry = { type: 'step', step: first.step, is_first_step_after_rollout_phase: true }
-    parts.push(new Blob([line({ ...entry, metrics: metricsOf(metrics.get(first.step) ?? {}), prompts: promptsOf(step) })]))
+    parts.push(new Blob([line({ ...entry, metrics: metricsOf(metrics.get(first.step) ?? {}), prompts: promptsOf(step.map(withoutEpisodeSecrets)) })]))
   }
   if (parts.length === 0) throw new PlaygroundError('config', `No trajectories of the run “${run.name}” are kept.`, 'Train a step first.')
   return new Blob([line(header(run)), ...parts], { type: 'application/jsonl' })

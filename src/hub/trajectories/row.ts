@@ -2,8 +2,9 @@
 
 import { verdictOf, type Turn } from '../../core/episode'
 import type { KeptEpisode, RunRecord } from '../../core/run-record'
+import { wellFormedJson } from '../../core/text'
 import type { ChatMessage } from '../../core/tools'
-import { withoutTokens } from '../secrets'
+import { withoutEpisodeSecrets, withoutTokens } from '../secrets'
 import { rewardColumn } from './columns'
 
 export type Row = Record<string, unknown>
@@ -14,8 +15,9 @@ export function travelling(run: RunRecord): RunRecord {
   return { ...run, notes: '', checkpoint: null, bytes: 0, environment: { name, tools, prompts } }
 }
 
-/** One row; `run` is written into it where it is the first of a file. */
-export function rowOf(episode: KeptEpisode, run: RunRecord, isFirst: boolean): Row {
+/** One row, without what has the form of a token; `run` is written into it where it is the first of a file. */
+export function rowOf(kept: KeptEpisode, run: RunRecord, isFirst: boolean): Row {
+  const episode = withoutEpisodeSecrets(kept)
   const { ids, alternatives } = episode
   return {
     step: episode.step,
@@ -49,7 +51,7 @@ export function rowOf(episode: KeptEpisode, run: RunRecord, isFirst: boolean): R
     alternative_texts: ids.map((_, i) => alternatives[i]?.map(({ text }) => text ?? null) ?? []),
     turns: episode.turns.map(turnOf),
     scene: json(episode.scene),
-    run: isFirst ? withoutTokens(JSON.stringify(travelling(run))) : null,
+    run: isFirst ? withoutTokens(wellFormedJson(travelling(run))) : null,
   }
 }
 
@@ -72,5 +74,5 @@ function turnOf({ start, end, resultEnd, calls, parseError, parseErrors, scene }
 }
 
 function json(value: unknown): string | null {
-  return value === undefined ? null : JSON.stringify(value)
+  return value === undefined ? null : wellFormedJson(value)
 }
