@@ -63,7 +63,10 @@ export interface RunRecord {
   modelSha: string | null
   /** The LoRA that is trained; null in full-parameter training. */
   lora: LoraConfig | null
+  /** That computes it now, or did so last. */
   engine: EngineInfo
+  /** Those before, oldest first, where it was trained on several. */
+  earlierEngines?: EngineInfo[]
   environment: {
     name: string
     /** As the model sees them. */
@@ -83,6 +86,8 @@ export interface RunRecord {
   evaluations: EvaluationRecord[]
   /** What it takes in this browser's storage, all together. */
   bytes: number
+  /** The episodes' part of it. */
+  episodeBytes?: number
   /** Steps whose episodes were dropped to stay within the quota, oldest first. */
   droppedSteps: number
   /** This program's version. */

@@ -1,5 +1,6 @@
 /** The archive over an IndexedDB in memory: what a dead tab leaves, quota, checkpoints that stay, truncation. */
 import 'fake-indexeddb/auto'
+import { deleteDB } from 'idb'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { EPISODE_QUOTA, RunArchive, type Checkpoint } from './archive'
 import { keptStep, runRecord, summary } from './testing/kept'
@@ -78,15 +79,43 @@ describe('a kept run', () => {
   })
 })
 
-it('drops the oldest episodes beyond the quota, counts them, and keeps every number', async () => {
-  const whole = (await filled(await RunArchive.open(`size-${count}`), 4)).bytes
+it('drops the oldest episodes beyond their quota, counts them, and keeps every number', async () => {
+  const whole = (await filled(await RunArchive.open(`size-${count}`), 4)).episodeBytes ?? 0
   const archive = await open(whole * 0.7)
   const record = await filled(archive, 4)
   expect(record.droppedSteps).toBeGreaterThan(0)
   expect(record.droppedSteps).toBeLessThan(4)
-  expect(record.bytes).toBeLessThanOrEqual(whole * 0.7)
+  expect(record.episodeBytes).toBeLessThanOrEqual(whole * 0.7)
   const steps = []
   for await (const step of archive.episodes('run')) steps.push(step[0]?.step)
   expect(steps).toEqual([1, 2, 3, 4].slice(record.droppedSteps))
   expect(await archive.history('run')).toHaveLength(4)
+})
+
+it('gives no episodes up for a checkpoint that is larger than their quota', async () => {
+  const archive = await open(20_000)
+  let record = runRecord('run')
+  for (let step = 1; step <= 3; step++) {
+    const large = checkpoint(step)
+    large.state.parameters[0] = { name: 'a', dims: [10_000], data: new Float32Array(10_000) }
+    record = await archive.addStep(record, summary(step), keptStep(step), large)
+  }
+  expect(record.bytes).toBeGreaterThan(2 * 40_000)
+  expect(record.droppedSteps).toBe(0)
+})
+
+it('counts steps whose episodes found no room, and forgets the count with them', async () => {
+  const archive = await open()
+  const record = await archive.addStep(await filled(archive, 1), summary(2), null, checkpoint(2))
+  expect(record).toMatchObject({ step: 2, checkpoint: 2, droppedSteps: 1 })
+  expect(await archive.truncate('run', 1)).toMatchObject({ step: 1, droppedSteps: 0 })
+})
+
+it('says when its connection is gone', async () => {
+  let closed = 0
+  const archive = await RunArchive.open(`closed-${count}`, EPISODE_QUOTA, () => closed++)
+  await filled(archive, 1)
+  await deleteDB(`closed-${count}`)
+  expect(closed).toBe(1)
+  await expect(archive.list()).rejects.toThrow()
 })

@@ -52,8 +52,11 @@ export class RunArchive {
     private readonly quota: number,
   ) {}
 
-  /** Rejects where the browser keeps nothing (IndexedDB is refused). */
-  static async open(name = NAME, quota = EPISODE_QUOTA): Promise<RunArchive> {
+  /**
+   * Rejects where the browser keeps nothing (IndexedDB is refused). `onClosed`: the connection is gone (the site's data were cleared, another
+   * tab needs a newer layout) and the archive must be opened again.
+   */
+  static async open(name = NAME, quota = EPISODE_QUOTA, onClosed: () => void = () => undefined): Promise<RunArchive> {
     const database = await openDB<Schema>(name, 1, {
       upgrade(made) {
         made.createObjectStore('runs', { keyPath: 'id' })
@@ -62,7 +65,11 @@ export class RunArchive {
         made.createObjectStore('steps', { keyPath: ['run', 'step'] })
       },
       // Another tab wants to delete or upgrade the database: it is not this one's to block.
-      blocking: (_current, _blocked, event) => (event.target as IDBDatabase).close(),
+      blocking: (_current, _blocked, event) => {
+        ;(event.target as IDBDatabase).close()
+        onClosed()
+      },
+      terminated: onClosed,
     })
     return new RunArchive(database, quota)
   }
@@ -101,16 +108,25 @@ export class RunArchive {
 
   /**
    * Writes one finished step, with a checkpoint where one is due, and the run's record as it is then; makes the run if it is
-   * new. Returns the record as it was written. Rejects (QuotaExceededError) and writes nothing when storage is full.
+   * new. `episodes` null: they are given up, and counted as dropped. Returns the record as it was written. Rejects
+   * (QuotaExceededError) and writes nothing when storage is full.
    */
-  async addStep(record: RunRecord, summary: StepSummary, episodes: readonly KeptEpisode[], checkpoint: Checkpoint | null, start?: PeftAdapter | null): Promise<RunRecord> {
-    const packed = await gzipJson(episodes)
+  async addStep(record: RunRecord, summary: StepSummary, episodes: readonly KeptEpisode[] | null, checkpoint: Checkpoint | null, start?: PeftAdapter | null): Promise<RunRecord> {
+    const packed = episodes && (await gzipJson(episodes))
     const tx = this.writing()
     const before = await tx.objectStore('runs').get(record.id)
     const kept = { ...record, ...(before ? { name: before.name, notes: before.notes, evaluations: before.evaluations } : {}) }
     if (!before && start) await tx.objectStore('starts').put(start, record.id)
     await tx.objectStore('steps').put({ run: record.id, step: summary.step, summary, episodes: packed })
-    const updated: RunRecord = { ...kept, step: summary.step, updatedAt: Date.now(), bytes: kept.bytes + packed.byteLength + summaryBytes(summary) }
+    const added = packed?.byteLength ?? 0
+    const updated: RunRecord = {
+      ...kept,
+      step: summary.step,
+      updatedAt: Date.now(),
+      bytes: kept.bytes + added + summaryBytes(summary),
+      episodeBytes: (kept.episodeBytes ?? 0) + added,
+      droppedSteps: kept.droppedSteps + (packed ? 0 : 1),
+    }
     await this.makeRoom(tx, updated)
     if (checkpoint) await putCheckpoint(tx, updated, checkpoint)
     await tx.objectStore('runs').put(updated)
@@ -132,7 +148,11 @@ export class RunArchive {
   async truncate(id: string, step: number): Promise<RunRecord | null> {
     return this.change(id, async (record, tx) => {
       for (let cursor = await tx.objectStore('steps').openCursor(ofRun(id, step + 1)); cursor; cursor = await cursor.continue()) {
-        record.bytes -= (cursor.value.episodes?.byteLength ?? 0) + summaryBytes(cursor.value.summary)
+        const { episodes, summary } = cursor.value
+        const freed = episodes?.byteLength ?? 0
+        record.bytes -= freed + summaryBytes(summary)
+        record.episodeBytes = (record.episodeBytes ?? 0) - freed
+        if (!episodes) record.droppedSteps--
         await cursor.delete()
       }
       for (let cursor = await tx.objectStore('checkpoints').openCursor(ofRun(id, step + 1)); cursor; cursor = await cursor.continue()) {
@@ -178,13 +198,15 @@ export class RunArchive {
     return record
   }
 
-  /** Drops the oldest steps' episodes while the run holds more than its quota; its last step stays. */
+  /** Drops the oldest steps' episodes while the run's hold more than their quota; its last step stays. */
   private async makeRoom(tx: Writing, record: RunRecord): Promise<void> {
-    let cursor = record.bytes > this.quota ? await tx.objectStore('steps').openCursor(ofRun(record.id, 0, record.step - 1)) : null
-    while (cursor && record.bytes > this.quota) {
+    const isOver = (): boolean => (record.episodeBytes ?? 0) > this.quota
+    let cursor = isOver() ? await tx.objectStore('steps').openCursor(ofRun(record.id, 0, record.step - 1)) : null
+    while (cursor && isOver()) {
       const { episodes } = cursor.value
       if (episodes) {
         record.bytes -= episodes.byteLength
+        record.episodeBytes = (record.episodeBytes ?? 0) - episodes.byteLength
         record.droppedSteps++
         await cursor.update({ ...cursor.value, episodes: null })
       }

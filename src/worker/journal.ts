@@ -1,17 +1,17 @@
 /** Writes the run that is going on into the archive, step by step, and says so once when that is not possible. */
 
 import type { RunConfig } from '../core/config'
-import type { Engine } from '../core/engine'
+import type { Engine, EngineInfo } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { describeError } from '../core/errors'
 import type { StepRecord } from '../core/events'
-import { type EvaluationRecord, type RunRecord, summarise } from '../core/run-record'
+import { type EvaluationRecord, type KeptEpisode, type RunRecord, type StepSummary, summarise } from '../core/run-record'
 import { VERSION } from '../core/version'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import type { ChatFormat } from '../rollout/chat'
 import type { Checkpoint, RunArchive } from './archive'
 import { keptEpisode } from './kept-episode'
-import { holdRun } from './run-lock'
+import { takeRun } from './run-lock'
 
 /** A checkpoint of at most so many bytes is written at every step, a larger one every few steps and when the page is hidden. */
 const SMALL_STATE = 16e6
@@ -28,23 +28,35 @@ export interface JournalRun {
   start: PeftAdapter | null
 }
 
+interface Held {
+  id: string
+  release: () => void
+}
+
 export class RunJournal {
   private run: JournalRun | null = null
   private record: RunRecord | null = null
   private last: Checkpoint | null = null
-  private release: (() => void) | null = null
+  /** The lock of the run that is kept, and of one that is being loaded. */
+  private held: Held | null = null
+  private reserved: Held | null = null
+  /** Steps that found no room, without their episodes. */
+  private missed: StepSummary[] = []
   private complained = false
+  private saidFull = false
   private writes: Promise<void> = Promise.resolve()
 
   /**
    * @param openArchive asked once, when the first step is to be written or a run is read
    * @param onChange the archive's list is another now
    * @param onProblem a sentence for the person: what is not kept, and what to do
+   * @param smallState bytes of a checkpoint that is written at every step
    */
   constructor(
     private readonly openArchive: () => Promise<RunArchive>,
     private readonly onChange: () => void,
     private readonly onProblem: (sentence: string) => void,
+    private readonly smallState = SMALL_STATE,
   ) {}
 
   /** The run that is going on, once a step of it is kept. */
@@ -63,31 +75,58 @@ export class RunJournal {
     this.last = resumed?.checkpoint ?? null
     if (!resumed) return
     const { record, checkpoint } = resumed
-    this.hold(record.id)
+    if (this.reserved?.id === record.id) this.held = this.reserved
+    this.reserved = null
+    this.adopt(run)
     void this.write(async (archive) => {
       if (measured || record.step <= checkpoint.step) return
       const written = await archive.truncate(record.id, checkpoint.step)
-      if (written && this.record?.id === record.id) this.record = written
+      if (written) this.take(record.id, written)
     })
   }
 
-  /** The run ended or another takes its place: what is being written is written to its end. */
+  /** The run goes on in another engine. */
+  movedTo(info: EngineInfo): void {
+    if (this.record) this.record = withEngine(this.record, info)
+  }
+
+  /** Takes a kept run's lock before it is loaded, for the next `open`; false when another tab has the run. */
+  async reserve(id: string): Promise<boolean> {
+    this.unreserve()
+    if (this.held?.id === id) this.reserved = this.held
+    else {
+      const release = await takeRun(id)
+      this.reserved = release && { id, release }
+    }
+    return this.reserved !== null
+  }
+
+  /** It was not loaded after all. */
+  unreserve(): void {
+    if (this.reserved !== this.held) this.reserved?.release()
+    this.reserved = null
+  }
+
+  /** The run ended or another takes its place: its last step is written to its end. */
   close(): void {
-    const { release } = this
-    void this.writes.then(() => release?.())
+    void this.save()
+    const { held } = this
+    if (held && held !== this.reserved) void this.writes.then(held.release)
     this.run = null
     this.record = null
     this.last = null
-    this.release = null
+    this.held = null
+    this.missed = []
   }
 
   /** The kept run is deleted: the one that is loaded goes on, and its next step begins a record of its own. */
   async forget(): Promise<void> {
     await this.writes
-    this.release?.()
-    this.release = null
+    this.held?.release()
+    this.held = null
     this.record = this.run && this.newRecord(this.run)
     this.last = null
+    this.missed = []
   }
 
   /** Writes a finished step; resolves when it is kept, or has been complained of. */
@@ -98,21 +137,30 @@ export class RunJournal {
     const { id } = this.record
     const episodes = record.episodes.map((episode) => keptEpisode(episode, run.chat))
     const due = this.isDue(checkpoint) ? checkpoint : null
-    return this.write(async (archive) => {
+    const summary = summarise(record)
+    const write = async (archive: RunArchive): Promise<void> => {
       if (this.record?.id !== id) return
-      const written = await archive.addStep(this.record, summarise(record), episodes, due, run.start)
-      if (this.record?.id === id) this.record = written
-      this.hold(id)
+      for (; this.missed[0]; this.missed.shift()) this.take(id, await archive.addStep(this.record, this.missed[0], null, null, run.start))
+      this.take(id, await this.addStep(archive, this.record, summary, episodes, due))
+      if (this.held) return
+      const release = await takeRun(id)
+      if (release) this.held = { id, release }
+    }
+    return this.write(write, () => {
+      if (this.record?.id === id) this.missed.push(summary)
     })
   }
 
   /** Writes a checkpoint of the last finished step, if it has none. Resolves when it is kept. */
   save(): Promise<void> {
+    const { record, last } = this
+    if (!record || !last) return Promise.resolve()
     return this.write(async (archive) => {
-      const { record, last } = this
-      if (!record || !last || record.checkpoint === last.step || record.step < last.step) return
+      const now = await archive.get(record.id)
+      // Its step may not have been written, and must not be written here.
+      if (!now || now.step !== last.step || now.checkpoint === last.step) return
       const written = await archive.addCheckpoint(record.id, last)
-      if (written && this.record?.id === record.id) this.record = written
+      if (written) this.take(record.id, written)
     })
   }
 
@@ -123,7 +171,8 @@ export class RunJournal {
     return this.edit({ evaluations: this.record.evaluations })
   }
 
-  finished(): Promise<void> {
+  async finished(): Promise<void> {
+    await this.save()
     if (this.record) this.record = { ...this.record, finished: true }
     return this.edit({ finished: true })
   }
@@ -139,7 +188,7 @@ export class RunJournal {
     return this.write(async (archive) => void (await archive.edit(id, change)))
   }
 
-  private write(work: (archive: RunArchive) => Promise<void>): Promise<void> {
+  private write(work: (archive: RunArchive) => Promise<void>, failed?: () => void): Promise<void> {
     this.writes = this.writes.then(async () => {
       try {
         await work(await this.openArchive())
@@ -148,6 +197,7 @@ export class RunJournal {
       } catch (error) {
         if (!this.complained) this.onProblem(sentenceOf(error))
         this.complained = true
+        failed?.()
       }
     })
     return this.writes
@@ -155,19 +205,42 @@ export class RunJournal {
 
   private isDue({ step, state }: Checkpoint): boolean {
     const floats = state.parameters.reduce((sum, { data }) => sum + data.length, 0)
-    return 12 * floats <= SMALL_STATE || step % LARGE_EVERY === 0
+    return 12 * floats <= this.smallState || step % LARGE_EVERY === 0
   }
 
-  private hold(id: string): void {
-    this.release ??= holdRun(id)
+  /** The archive's record, if the run is still the same. */
+  private take(id: string, written: RunRecord): void {
+    if (this.record?.id === id) this.record = written
+  }
+
+  /** A kept run stands on what there is now. */
+  private adopt({ engine, environment }: JournalRun): void {
+    if (!this.record) return
+    this.record = { ...withEngine(this.record, engine.info), environment: environmentOf(environment), version: VERSION }
+  }
+
+  /** Where there is no room for the episodes, the numbers and the checkpoint are kept without them. */
+  private async addStep(archive: RunArchive, record: RunRecord, summary: StepSummary, episodes: KeptEpisode[], checkpoint: Checkpoint | null): Promise<RunRecord> {
+    const start = this.run?.start
+    try {
+      const written = await archive.addStep(record, summary, episodes, checkpoint, start)
+      this.saidFull = false
+      return written
+    } catch (error) {
+      if (!isFull(error)) throw error
+      const written = await archive.addStep(record, summary, null, checkpoint, start)
+      if (!this.saidFull) this.onProblem(`The episodes of step ${summary.step} were not kept: this browser’s storage for the page is full. Delete kept runs or stored models.`)
+      this.saidFull = true
+      return written
+    }
   }
 
   private newRecord({ config, sha, engine, environment }: JournalRun): RunRecord {
     const now = Date.now()
-    const { name, tools, prompts, discovered = null } = environment
+    const kept = environmentOf(environment)
     return {
       id: crypto.randomUUID(),
-      name: `${name} · ${config.model.split('/').at(-1) ?? config.model}`,
+      name: `${kept.name} · ${config.model.split('/').at(-1) ?? config.model}`,
       notes: '',
       createdAt: now,
       updatedAt: now,
@@ -175,7 +248,7 @@ export class RunJournal {
       modelSha: sha,
       lora: engine.lora,
       engine: engine.info,
-      environment: { name, tools: [...tools], prompts, discovered },
+      environment: kept,
       step: 0,
       checkpoint: null,
       finished: false,
@@ -187,8 +260,21 @@ export class RunJournal {
   }
 }
 
+/** As a record keeps it. */
+function environmentOf({ name, tools, prompts, discovered = null }: JournalRun['environment']): RunRecord['environment'] {
+  return { name, tools: [...tools], prompts, discovered }
+}
+
+/** The record of a run that goes on in this engine; the one before is remembered where it was another. */
+function withEngine(record: RunRecord, engine: EngineInfo): RunRecord {
+  if (JSON.stringify(record.engine) === JSON.stringify(engine)) return record
+  return { ...record, engine, earlierEngines: [...(record.earlierEngines ?? []), record.engine] }
+}
+
+const isFull = (error: unknown): boolean => error instanceof DOMException && error.name === 'QuotaExceededError'
+
 function sentenceOf(error: unknown): string {
-  const full = error instanceof DOMException && error.name === 'QuotaExceededError'
+  const full = isFull(error)
   const why = full ? 'this browser’s storage for the page is full' : describeError(error)
   const advice = full ? 'Delete kept runs or stored models.' : 'Take the adapter away before you close the tab.'
   return `The run goes on, but its last step could not be kept: ${why.replace(/\.$/, '')}. ${advice}`

@@ -4,10 +4,11 @@ import type { Precision, RunConfig } from '../core/config'
 import type { EngineInfo } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
-import type { PeftAdapter } from '../hub/peft-adapter'
+import type { Tool } from '../core/tools'
+import { VERSION } from '../core/version'
 import type { Checkpoint, RunArchive } from './archive'
-import { isRunHeld } from './run-lock'
-import type { RunEngine } from './setup'
+import type { RunJournal } from './journal'
+import type { KeptStart, RunEngine, RunSetup } from './setup'
 
 /** Steps whose episodes the page gets back: as many as it keeps of a run that it saw. */
 const SHOWN_STEPS = 3
@@ -17,21 +18,21 @@ export interface KeptRun {
   checkpoint: Checkpoint
   history: StepSummary[]
   episodes: KeptEpisode[][]
-  /** The adapter that step 0 had; null for a fresh one. */
-  start: PeftAdapter | null
+  /** Where it began. */
+  at: KeptStart
   /** Its settings, as they were or on another base. */
   config: RunConfig
 }
 
 /**
  * @param precision keeps the base in another way than the run was trained on, to measure its adapter there
- * @param current the run that this tab has loaded already
+ * @param journal takes the run's lock for this tab
  * @throws PlaygroundError('config') when it is gone, has no checkpoint, or another tab has it
  */
-export async function readKeptRun(archive: RunArchive, id: string, precision: Precision | undefined, current: string | null): Promise<KeptRun> {
+export async function readKeptRun(archive: RunArchive, journal: Pick<RunJournal, 'reserve'>, id: string, precision?: Precision): Promise<KeptRun> {
   const record = await archive.get(id)
   if (!record) throw new PlaygroundError('config', 'This run is not kept here any more.', 'It may have been deleted in another tab: open the list of runs again.')
-  if (id !== current && (await isRunHeld(id))) {
+  if (!(await journal.reserve(id))) {
     throw new PlaygroundError('config', `"${record.name}" is open in another tab.`, 'Go on there, or close that tab first.')
   }
   const checkpoint = await archive.checkpoint(id)
@@ -43,27 +44,32 @@ export async function readKeptRun(archive: RunArchive, id: string, precision: Pr
     checkpoint,
     history: await archive.history(id, checkpoint.step),
     episodes,
-    start: (await archive.start(id)) ?? null,
+    at: { sha: record.modelSha, start: (await archive.start(id)) ?? null },
     config: { ...record.config, precision: precision ?? record.config.precision },
   }
 }
 
 /**
- * Puts a kept run into an engine that stands at its step 0, whose adapter becomes the reference. Returns what the person should know, or ''.
- * Throws PlaygroundError('config') when the checkpoint does not fit.
+ * Puts a checkpoint into an engine that stands at the run's step 0, whose adapter becomes the reference.
+ * Throws PlaygroundError('config') when it does not fit.
  */
-export async function restoreInto(engine: Pick<RunEngine, 'freezeReference' | 'importState' | 'info'>, { record, checkpoint }: KeptRun): Promise<string> {
+export async function restoreInto(engine: Pick<RunEngine, 'freezeReference' | 'importState'>, checkpoint: Checkpoint): Promise<void> {
   engine.freezeReference()
   await engine.importState(checkpoint.state)
-  return differences(record.engine, engine.info)
 }
 
-/** What differs between the engine that a run was trained with and this one, as a sentence; '' when it goes on bit for bit. */
-export function differences(before: EngineInfo, now: EngineInfo): string {
+/** What is not as it was when the run was trained, a sentence each; none when it goes on bit for bit. */
+export function differences({ engine: before, environment, version }: RunRecord, { engine: { info: now }, environment: found }: Pick<RunSetup, 'engine' | 'environment'>): string[] {
   const name = ({ backend, threads, ortVersion }: EngineInfo): string =>
     `${backend === 'wasm' ? `WASM with ${threads} thread${threads === 1 ? '' : 's'}` : 'WebGPU'}, onnxruntime ${ortVersion}`
-  if (now.backend === 'webgpu' && before.backend === 'webgpu' && now.ortVersion === before.ortVersion && now.device === before.device) return ''
-  if (name(before) === name(now) && now.backend === 'wasm') return ''
-  const devices = now.backend === 'webgpu' && before.backend === 'webgpu' ? ` (${before.device}, now ${now.device})` : ''
-  return `This run was trained on ${name(before)}, and goes on with ${name(now)}${devices}: from the same state, but not bit for bit.`
+  const sentences: string[] = []
+  const otherGpu = now.backend === 'webgpu' && before.backend === 'webgpu' && before.device !== now.device
+  if (name(before) !== name(now) || otherGpu) {
+    const devices = otherGpu ? ` (${before.device}, now ${now.device})` : ''
+    sentences.push(`This run was trained on ${name(before)}, and goes on with ${name(now)}${devices}: from the same state, but not bit for bit.`)
+  }
+  if (version !== VERSION) sentences.push(`This run was trained with version ${version} of this program, and goes on with ${VERSION}: its next steps may differ.`)
+  const seen = ({ tools, prompts }: Pick<RunRecord['environment'], 'prompts'> & { tools: readonly Tool[] }): string => JSON.stringify([tools, prompts])
+  if (seen(environment) !== seen(found)) sentences.push(`${environment.name} has other tools or prompts than when this run was trained: its next steps are about another task.`)
+  return sentences
 }

@@ -99,20 +99,66 @@ describe('what cannot be gone on with', () => {
     expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 2 })
   })
 
-  it('a checkpoint of another LoRA', async () => {
-    const page = open()
-    await page.configure()
-    await page.untilState('paused', { type: 'step' })
+  it('a checkpoint that does not fit leaves the run before it as it was', async () => {
+    const first = open()
+    await first.configure()
+    await first.untilState('paused', { type: 'step' })
     const { id } = await only()
-    const other = open()
-    const { prepare } = other.keeper
-    other.keeper.prepare = async (config, callbacks) => {
-      const setup = await prepare(config, callbacks)
-      setup.engine.importState = () => Promise.reject(new PlaygroundError('config', 'The adapter has no theta.'))
-      return setup
+    const page = open()
+    await page.configure({ max_steps: 3, seed: 5 })
+    await page.untilState('paused', { type: 'step' })
+    const trained = theta(page)
+    const engine = page.engines[0]!
+    const { importState } = engine
+    engine.importState = async (state) => {
+      engine.importState = importState
+      await importState.call(engine, { ...state, parameters: [] })
+      throw new PlaygroundError('config', 'The adapter has no theta.')
     }
-    other.resume(id)
-    expect(await other.untilState('failed')).toMatchObject({ error: 'The adapter has no theta.' })
+    page.resume(id)
+    expect(await page.untilState('failed')).toMatchObject({ error: 'The adapter has no theta.', recoverable: true })
+    expect(theta(page)).toEqual(trained)
+    expect(page.environments.map(({ closed }) => closed)).toEqual([0, 1])
+    await page.untilState('paused', { type: 'step' })
+    expect(page.records().map(({ step }) => step)).toEqual([1, 2])
+    expect((await archive.list()).map(({ step }) => step).sort()).toEqual([1, 2])
+  })
+
+  it('a run that another tab has', async () => {
+    const locks = new Set<string>()
+    vi.stubGlobal('navigator', {
+      locks: {
+        request: async (name: string, _: unknown, work: (lock: unknown) => Promise<void>) => {
+          if (locks.has(name)) return work(null)
+          locks.add(name)
+          await work({ name })
+          locks.delete(name)
+        },
+        query: async () => ({ held: [...locks].map((name) => ({ name })) }),
+      },
+    })
+    try {
+      const first = open()
+      await first.configure({ max_steps: 9 })
+      await first.untilState('paused', { type: 'step' })
+      const { id } = await only()
+      const second = open()
+      second.resume(id)
+      expect(await second.untilState('failed')).toMatchObject({ error: '"Bandit · replies" is open in another tab.' })
+      // The tab that has it may take it up again itself; once it is done with it, others may.
+      first.resume(id)
+      await first.untilState('paused')
+      second.resume(id)
+      await second.untilState('failed')
+      await first.untilState('ready', { type: 'configure', config: first.prepared[0]! })
+      await vi.waitFor(() => expect(locks.size).toBe(0))
+      second.resume(id)
+      await second.untilState('paused')
+      await second.untilState('paused', { type: 'step' })
+      expect(locks.size).toBe(1)
+    } finally {
+      vi.unstubAllGlobals()
+    }
   })
 
   it('a run that stands on another base, for measuring, is not trained', async () => {
@@ -130,6 +176,9 @@ describe('what cannot be gone on with', () => {
     other.runner.handle({ type: 'evaluate', requestId: 1, episodes: 8 })
     await answer
     await vi.waitFor(async () => expect((await only()).evaluations).toMatchObject([{ step: 1, split: 'train', scorable: 8, precision: 'int4' }]))
+    // Reset begins a run with the settings that the page shows.
+    await other.untilState('ready', { type: 'reset' })
+    expect(other.prepared.map(({ precision }) => precision)).toEqual(['int4', 'float32'])
   })
 })
 
@@ -145,4 +194,64 @@ it('a storage that refuses costs one notice, not the run; when it works again, k
   broken = false
   await page.untilState('finished', { type: 'train' })
   expect(await only()).toMatchObject({ step: 3, checkpoint: 3 })
+})
+
+describe('a run whose checkpoint is large', () => {
+  const large = () => openRunner({}, async () => archive, 0)
+  const checkpoints = async () => (await archive.list()).map(({ step, checkpoint }) => [step, checkpoint])
+
+  it('has one of its last step when it is finished, reset, or resumed', async () => {
+    const page = large()
+    await page.configure({ max_steps: 3 })
+    await page.untilState('paused', { type: 'step' })
+    expect(await checkpoints()).toEqual([[1, null]])
+    await page.untilState('finished', { type: 'train' })
+    expect(await checkpoints()).toEqual([[3, 3]])
+    await page.untilState('ready', { type: 'reset' })
+    for (let i = 0; i < 2; i++) await page.untilState('paused', { type: 'step' })
+    await page.untilState('ready', { type: 'reset' })
+    await vi.waitFor(async () => expect(await checkpoints()).toEqual([[2, 2], [3, 3]]))
+    await page.untilState('paused', { type: 'step' })
+    const { id } = (await archive.list())[0]!
+    page.resume(id)
+    expect(await page.untilState('paused')).toEqual({ state: 'paused', step: 1 })
+  })
+})
+
+it('steps that could not be kept leave no gap: their numbers are kept later', async () => {
+  let broken = false
+  const page = openRunner({}, async () => {
+    if (broken) throw new Error('The connection is gone.')
+    return archive
+  })
+  await page.configure({ max_steps: 4 })
+  await page.untilState('paused', { type: 'step' })
+  broken = true
+  await page.untilState('paused', { type: 'step' })
+  broken = false
+  await page.untilState('paused', { type: 'step' })
+  const run = await only()
+  expect(run).toMatchObject({ step: 3, checkpoint: 3, droppedSteps: 1 })
+  expect((await archive.history(run.id)).map(({ step, metrics }) => [step, metrics])).toEqual(page.records().map(({ step, metrics }) => [step, metrics]))
+})
+
+it('says what is not as it was: tools, engine, version', async () => {
+  const page = open()
+  await page.configure()
+  await page.untilState('paused', { type: 'step' })
+  const { id } = await only()
+  const other = open()
+  const { prepare } = other.keeper
+  other.keeper.prepare = async (config, callbacks) => {
+    const setup = await prepare(config, callbacks)
+    Object.assign(setup.environment, { tools: [] })
+    Object.assign(setup.engine, { info: { ...setup.engine.info, backend: 'wasm', threads: 7 } })
+    return setup
+  }
+  other.resume(id)
+  await other.untilState('paused')
+  const notices = other.messages.flatMap((m) => (m.type === 'event' && m.event.type === 'notice' ? [m.event.text] : []))
+  expect(notices).toEqual([expect.stringContaining('WASM with 7 threads'), expect.stringContaining('other tools or prompts')])
+  await other.untilState('finished', { type: 'train' })
+  expect(await only()).toMatchObject({ engine: { threads: 7 }, earlierEngines: [page.engines[0]?.info], environment: { tools: [] } })
 })

@@ -3,7 +3,7 @@
 import type { RunConfig } from '../core/config'
 import type { Engine } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
-import type { LoadProgress, RunState, StepRecord, TrainEvent } from '../core/events'
+import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import { isHubModel } from '../env/models'
 import type { ChatFormat } from '../rollout/chat'
 import { GrpoTrainer } from '../train/grpo'
@@ -13,14 +13,17 @@ import { ChatSession, ENDS_CHAT } from './chat'
 import { answerEvaluation } from './evaluation'
 import { Gate } from './gate'
 import type { RunJournal } from './journal'
-import { type KeptRun, restoreInto } from './kept-run'
+import { differences, type KeptRun, restoreInto } from './kept-run'
+import { RunLoader } from './loader'
 import type { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
 import { chatRefused, engineMessage, environmentMessage, failedState, pausedLoad, recoveredState, WAIT_STOPPED } from './run-messages'
-import { isReset, type RunSetup, type SetupKeeper } from './setup'
+import { isReset, type KeptStart, type RunSetup, type SetupKeeper } from './setup'
 
 interface Run extends RunSetup {
   config: RunConfig
+  /** Where it began, to be loaded again. */
+  at: KeptStart
   trainer: GrpoTrainer
   talk: ChatSession
 }
@@ -44,14 +47,12 @@ export class Runner {
   private restoring = false
   /** A person paused the load that is going on. */
   private loadPaused = false
-  /** What the load that is going on had to say that holds when it is over. */
-  private loadNotices: string[] = []
-  private lastProgress: LoadProgress = { what: '', done: 0, total: null }
+  private readonly loader: RunLoader
   /** The engine whose failed self-test a person overruled. */
   private trusted: Engine | null = null
   private readonly gate = new Gate(() => this.tell({ state: 'paused', step: this.run?.trainer.stepNumber ?? 0 }))
-  /** A kept run stands on another base than it was trained on: to be measured, not to be trained. */
-  private measuring = false
+  /** The settings of a kept run that stands on another base than these say: to be measured, not to be trained. */
+  private measured: RunConfig | null = null
   /** The newest command that loads. */
   private latest: Command | null = null
   /** Commands that load or reset run after each other. */
@@ -61,10 +62,12 @@ export class Runner {
     private readonly keeper: Pick<SetupKeeper, 'prepare' | 'discardEngine' | 'abandon' | 'holds'>,
     private readonly post: (message: Message) => void,
     /** Whoever plays by hand: gives way when the run needs the environment's sessions. */
-    private readonly play: Pick<PlayDesk, 'giveWay'> | null = null,
+    play: Pick<PlayDesk, 'giveWay'> | null = null,
     /** Keeps the run, step by step. */
     private readonly journal: RunJournal | null = null,
-  ) {}
+  ) {
+    this.loader = new RunLoader(keeper, post, play)
+  }
 
   /** The loaded model's chat format; null while none is loaded. */
   get chatFormat(): ChatFormat | null {
@@ -121,8 +124,14 @@ export class Runner {
     this.chatStop.abort()
     this.load(command, async () => {
       await this.halt()
-      const kept = await read()
-      await this.configure(kept.config, kept)
+      // What is read must hold the last step of the run that is there, should it be the same one.
+      await this.journal?.save()
+      try {
+        const kept = await read()
+        await this.configure(kept.config, kept)
+      } finally {
+        this.journal?.unreserve()
+      }
     })
   }
 
@@ -137,7 +146,7 @@ export class Runner {
       } catch (error) {
         if (this.latest !== command) return
         if (!this.loadPaused) throw error
-        const paused = pausedLoad(this.lastProgress)
+        const paused = pausedLoad(this.loader.progress)
         if (paused.what === undefined || !this.run) return this.tell(paused)
         // Nothing has come that could be gone on with: the run before it can.
         this.goBack(this.run)
@@ -150,16 +159,16 @@ export class Runner {
     this.queue = this.queue.then(work).catch((error: unknown) => this.tell(this.failure(error)))
   }
 
-  private async configure(config: RunConfig, kept: KeptRun | null = null): Promise<void> {
+  /** `at`: where the adapter and the base of step 0 are to be taken from, if not from what the config names. */
+  private async configure(config: RunConfig, kept: KeptRun | null = null, at: KeptStart | null = kept?.at ?? null): Promise<void> {
     await this.halt()
     const before = this.run
     await before?.talk.release()
     const began = performance.now()
     this.loading = config
-    this.loadNotices = []
     let setup: RunSetup
     try {
-      setup = await this.prepare(config, kept)
+      setup = await this.loader.prepare(config, at)
     } catch (error) {
       const givenUp = error instanceof PlaygroundError && error.kind === 'stopped'
       await this.keep(before, givenUp && !this.cancelling)
@@ -167,11 +176,12 @@ export class Runner {
     } finally {
       this.loading = null
     }
+    if (kept) await this.fill(setup, kept, before)
     await before?.environment.close()
     this.clear()
     // The old run's notices went with it, and these too.
-    for (const text of this.loadNotices) this.warn(text)
-    if (kept) await this.goOn(kept, setup)
+    for (const text of this.loader.notices) this.warn(text)
+    if (kept) this.goOn(kept, setup)
     else await this.begin(config, setup)
     this.post(engineMessage(setup, (performance.now() - began) / 1000))
     if (kept) this.post({ type: 'restored', run: kept.record, history: kept.history, episodes: kept.episodes })
@@ -180,23 +190,36 @@ export class Runner {
 
   /** A new run at step 0. */
   private async begin(config: RunConfig, setup: RunSetup): Promise<void> {
-    this.adopt(config, setup)
     const { lora } = setup.engine
     const start = config.adapter && lora ? { lora, baseModel: config.model, tensors: await setup.engine.exportParameters() } : null
+    this.adopt(config, setup, { sha: setup.sha, start })
     this.journal?.open({ ...setup, config, start })
   }
 
-  /** A kept run at its checkpoint, in an engine that stands at its step 0. */
-  private async goOn(kept: KeptRun, setup: RunSetup): Promise<void> {
-    const { record, checkpoint, history, config } = kept
-    const unlike = await restoreInto(setup.engine, kept)
+  /** Puts a kept run's state into an engine that stands at its step 0; when it does not fit, the run before it goes on. */
+  private async fill(setup: RunSetup, kept: KeptRun, before: Run | null): Promise<void> {
+    try {
+      await restoreInto(setup.engine, kept.checkpoint)
+    } catch (error) {
+      await setup.environment.close()
+      if (before && this.keeper.holds(before.engine)) {
+        before.engine.resetAdapter(before.config.grpo.seed)
+        if (this.lastGood) await restoreInto(before.engine, this.lastGood)
+      }
+      await this.keep(before, false)
+      throw error
+    }
+  }
+
+  /** A kept run at its checkpoint. */
+  private goOn({ record, checkpoint, history, config, at }: KeptRun, setup: RunSetup): void {
     this.post({ type: 'configured', config: record.config })
-    this.adopt(config, setup, checkpoint)
+    this.adopt(config, setup, at, checkpoint)
     this.records = history
     this.lastGood = checkpoint
-    this.measuring = config.precision !== record.config.precision
-    if (unlike !== '') this.warn(unlike)
-    this.journal?.open({ ...setup, config, start: kept.start }, kept, this.measuring)
+    if (config.precision !== record.config.precision) this.measured = record.config
+    for (const text of differences(record, setup)) this.warn(text)
+    this.journal?.open({ ...setup, config, start: at.start }, { record, checkpoint }, this.measured !== null)
   }
 
   private async cancelLoad(back: RunConfig): Promise<void> {
@@ -220,7 +243,7 @@ export class Runner {
     await before?.environment.close()
     if (!before || givenUp) return
     try {
-      await this.restore(before.config, before.sha)
+      await this.restore(before.config, before.at)
     } catch {
       // Why the load failed is what a person needs to hear.
       return
@@ -229,52 +252,24 @@ export class Runner {
   }
 
   /** Loads a run anew at the same commit, as it was after its last finished step. */
-  private async restore(config: RunConfig, sha: string | null): Promise<void> {
+  private async restore(config: RunConfig, at: KeptStart): Promise<void> {
     const kept = this.lastGood
     this.restoring = true
-    const setup = await this.prepare(sha === null ? config : { ...config, model_revision: sha }).finally(() => {
+    const setup = await this.loader.prepare(config, at).finally(() => {
       this.restoring = false
     })
-    if (kept) {
-      // A fresh adapter of the same seed is what the run began with.
-      setup.engine.freezeReference()
-      await setup.engine.importState(kept.state)
-    }
+    if (kept) await restoreInto(setup.engine, kept)
     // First whose settings hold: what follows is about them.
     this.post({ type: 'configured', config })
-    this.adopt(config, setup, kept ?? undefined)
+    this.adopt(config, setup, at, kept ?? undefined)
+    this.journal?.movedTo(setup.engine.info)
     this.post(engineMessage(setup, 0))
   }
 
-  /** A setup whose adapter is that of step 0. */
-  private async prepare(config: RunConfig, kept: Pick<KeptRun, 'record' | 'start'> | null = null): Promise<RunSetup> {
-    const load = () =>
-      this.keeper.prepare(config, {
-        ...(kept ? { at: { sha: kept.record.modelSha, start: kept.start } } : {}),
-        onProgress: (progress) => {
-          this.lastProgress = progress
-          this.tell({ state: 'loading', ...progress })
-        },
-        onCrowded: () => void this.play?.giveWay('The server has no other free session, and the run needs this one: the episode was ended.'),
-        onAway: (text) => this.post({ type: 'event', event: { type: 'environment-away', text, seconds: null } }),
-        onNotice: (text, passing) => {
-          this.warn(text)
-          if (!passing) this.loadNotices.push(text)
-        },
-      })
-    const setup = await load()
-    if (isReset(setup, config)) return setup
-    await setup.environment.close()
-    await this.keeper.discardEngine()
-    const again = await load()
-    again.engine.resetAdapter(config.grpo.seed)
-    return again
-  }
-
-  private adopt(config: RunConfig, setup: RunSetup, resume?: { step: number; num_tokens: number }): void {
+  private adopt(config: RunConfig, setup: RunSetup, at: KeptStart, resume?: { step: number; num_tokens: number }): void {
     const onEvent = (event: TrainEvent): void => this.post({ type: 'event', event })
     const trainer = new GrpoTrainer({ ...setup, config, onEvent, ...(resume ? { resume } : {}) })
-    this.run = { ...setup, config, trainer, talk: new ChatSession({ ...setup, config }, this.post) }
+    this.run = { ...setup, config, at, trainer, talk: new ChatSession({ ...setup, config }, this.post) }
     this.post(environmentMessage(config.environment, setup.environment))
   }
 
@@ -283,7 +278,7 @@ export class Runner {
     const { run } = this
     if (!run) return
     await run.talk.release()
-    if (this.measuring || !isReset(run, run.config)) return this.configure(run.config)
+    if (this.measured || !isReset(run, run.config)) return this.configure(this.measured ?? run.config, null, run.at)
     this.clear()
     await this.begin(run.config, run)
     this.tell({ state: 'ready' })
@@ -295,7 +290,7 @@ export class Runner {
     if (run.selfTest && !run.selfTest.ok && this.trusted !== run.engine) {
       throw new PlaygroundError('engine', run.selfTest.problem, 'Choose WASM, or press Train anyway.')
     }
-    if (this.measuring) throw new PlaygroundError('config', 'This run stands on another base than it was trained on, to be measured.', 'Resume it to train on.')
+    if (this.measured) throw new PlaygroundError('config', 'This run stands on another base than it was trained on, to be measured.', 'Resume it to train on.')
     await run.talk.release()
     this.oneStep = oneStep
     this.paused = false
@@ -348,7 +343,7 @@ export class Runner {
     this.records = []
     this.lastGood = null
     this.paused = false
-    this.measuring = false
+    this.measured = null
     this.journal?.close()
     this.post({ type: 'cleared' })
   }
@@ -364,7 +359,7 @@ export class Runner {
     try {
       await run.environment.close()
       await this.keeper.discardEngine()
-      await this.restore(config, run.sha)
+      await this.restore(config, run.at)
     } catch {
       // The old engine is gone and there is no new one: only a new configuration helps.
       this.run = null

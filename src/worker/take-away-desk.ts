@@ -34,7 +34,7 @@ export class TakeAwayDesk {
   private async export({ requestId, id, kind }: Extract<TakeAwayCommand, { type: 'export' }>): Promise<void> {
     try {
       const archive = await this.openArchive()
-      const { name, files } = await exportFiles(archive, await this.read(archive, id), kind)
+      const { name, files } = await exportFiles(await this.read(archive, id), kind)
       const [only] = files
       const single = files.length === 1 && only !== undefined
       const result = single ? { ok: true as const, name: only.path, file: asBlob(only) } : { ok: true as const, name: `${name}.zip`, file: await zipFiles(name, files) }
@@ -51,7 +51,7 @@ export class TakeAwayDesk {
       this.post({ type: 'publish-progress', requestId, progress: { stage: 'preparing' } })
       const archive = await this.openArchive()
       const kept = await this.read(archive, id)
-      const files = await filesFor(target, archive, kept)
+      const files = await filesFor(target, kept)
       const { publishFiles } = await import('../hub/publish')
       const { url, pullRequestUrl, commit, verified } = await publishFiles({
         ...this.hub.forPublishing(),
@@ -79,12 +79,12 @@ export class TakeAwayDesk {
   }
 }
 
-function filesFor(target: PublishTarget, archive: RunArchive, kept: Kept): Promise<ExportFile[]> {
+function filesFor(target: PublishTarget, kept: Kept): Promise<ExportFile[]> {
   switch (target.what) {
     case 'adapter':
       return adapterFolder(kept, target.repo)
     case 'merged':
-      return mergedFolder(archive, kept, target.repo)
+      return mergedFolder(kept, target.repo)
     case 'trajectories':
       return datasetFolder(kept, target.repo)
   }

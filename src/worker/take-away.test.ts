@@ -14,7 +14,7 @@ import { RunArchive, type Checkpoint } from './archive'
 import { HubAccess } from './hub-access'
 import { RunJournal } from './journal'
 import type { ExportKind, Message } from './protocol'
-import { slug } from './take-away'
+import { exportFiles, readKept, slug } from './take-away'
 import { TakeAwayDesk } from './take-away-desk'
 import { keptStep, runRecord, summary } from './testing/kept'
 import { zipFiles } from './zip'
@@ -115,6 +115,24 @@ describe('an export', () => {
   it('holds no Hub token that a person wrote somewhere', async () => {
     await archive.edit('run', { notes: 'my token is hf_abcdefghijklmnopqrstuvwxyz0123456789' })
     for (const [path, bytes] of await opened('everything')) expect(new TextDecoder().decode(bytes), path).not.toContain('hf_abcdefghij')
+  })
+
+  it('is of the step that has the checkpoint, whatever is kept beyond it or trained meanwhile', async () => {
+    const record = (await archive.get('run'))!
+    await archive.edit('run', { evaluations: [3, 2].map((step) => ({ step, split: 'train', solved: 1, scorable: 4, reward: 0.25, precision: 'float32' })) })
+    await archive.addStep(record, summary(3), keptStep(3), null)
+    const kept = await readKept(archive, 'run')
+    const moved = adapter.map((tensor) => ({ ...tensor, data: tensor.data.map((x) => x + 1) }))
+    const newer = { ...(await archive.checkpoint('run'))!, step: 4 }
+    await archive.addStep((await archive.get('run'))!, summary(4), keptStep(4), { ...newer, state: { ...newer.state, parameters: moved } })
+    expect(kept.run).toMatchObject({ step: 2, checkpoint: 2, evaluations: [{ step: 2 }] })
+    expect(kept.history.map(({ step }) => step)).toEqual([1, 2])
+    const { files } = await exportFiles(kept, 'everything')
+    const text = (path: string) => files.find((file) => file.path === path)?.content
+    expect(JSON.parse(text('adapter/trainer_state.json') as string)).toMatchObject({ global_step: 2 })
+    expect(text('adapter/README.md')).toContain('2 steps')
+    const weights = readSafetensors(text('adapter/adapter_model.safetensors') as Uint8Array).tensors
+    for (const { name, data } of adapter) expect(weights.get(name)?.data).toEqual(data)
   })
 
   it('of one file is that file', async () => {

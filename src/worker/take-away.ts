@@ -1,13 +1,16 @@
 /** Makes the files that a person takes away of a kept run, out of the archive: nothing of the engine, and nothing of the network but a base model. */
 
+import type { LoraConfig } from '../core/config'
+import type { NamedTensor } from '../core/engine'
 import { describeError, PlaygroundError } from '../core/errors'
 import type { ExportFile, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import { isHubModel } from '../env/models'
 import { FolderSource } from '../hub/folder-source'
 import type { ModelCardInput } from '../hub/model-card'
-import { withoutTokens } from '../hub/secrets'
+import type { PeftAdapter } from '../hub/peft-adapter'
+import { withoutEpisodeSecrets, withoutSecrets } from '../hub/secrets'
 import { parseModelConfig } from '../model/config'
-import type { RunArchive } from './archive'
+import type { Checkpoint, RunArchive } from './archive'
 import { curvePicture } from './curve-picture'
 import { folderAddress } from './model'
 import type { ExportKind } from './protocol'
@@ -15,34 +18,43 @@ import type { ExportKind } from './protocol'
 /** The files of a model of this site beside its weights: a merged copy needs them unchanged. */
 const MODEL_FILES = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json']
 
-/** A kept run, read for taking away. */
+/**
+ * A kept run as it was after one step, the newest that has a checkpoint: what is made of it agrees with itself, whatever is trained
+ * meanwhile. Without anything that must not leave the page.
+ */
 export interface Kept {
   run: RunRecord
   history: StepSummary[]
   /** Of every step whose episodes are kept; each call reads anew. */
   steps: () => AsyncIterable<KeptEpisode[]>
-  /** PEFT's two files at the newest checkpoint. */
-  adapter: () => Promise<ExportFile[]>
+  /** The adapter's tensors; null before the first checkpoint. */
+  checkpoint: Checkpoint | null
+  /** The adapter that the run began with; null for a fresh one. */
+  start: PeftAdapter | null
 }
 
 /** @throws PlaygroundError('config') when the run is gone */
 export async function readKept(archive: RunArchive, id: string): Promise<Kept> {
-  const run = await archive.get(id)
-  if (!run) throw new PlaygroundError('config', 'This run is not kept here any more.', 'Open the list of runs again; it may have been deleted in another tab.')
-  return { run, history: await archive.history(id), steps: () => archive.episodes(id), adapter: () => adapterFiles(archive, run) }
+  const found = await archive.get(id)
+  if (!found) throw new PlaygroundError('config', 'This run is not kept here any more.', 'Open the list of runs again; it may have been deleted in another tab.')
+  const checkpoint = await archive.checkpoint(id)
+  const step = checkpoint?.step ?? found.step
+  const run = withoutSecrets({ ...found, step, checkpoint: checkpoint?.step ?? null, evaluations: found.evaluations.filter((each) => each.step <= step) })
+  async function* steps(): AsyncGenerator<KeptEpisode[]> {
+    for await (const episodes of archive.episodes(id, step)) yield episodes.map(withoutEpisodeSecrets)
+  }
+  return { run, history: await archive.history(id, step), steps, checkpoint, start: (await archive.start(id)) ?? null }
 }
 
-/** The adapter alone needs a step that was kept. */
-async function checkpointOf(archive: RunArchive, run: RunRecord) {
-  const checkpoint = await archive.checkpoint(run.id)
+function trained({ run, checkpoint }: Kept): { lora: LoraConfig; tensors: NamedTensor[] } {
   if (!checkpoint || !run.lora) throw new PlaygroundError('config', `"${run.name}" has no adapter yet.`, 'Train at least one step first.')
-  return { lora: run.lora, tensors: checkpoint.state.parameters, step: checkpoint.step }
+  return { lora: run.lora, tensors: checkpoint.state.parameters }
 }
 
-async function adapterFiles(archive: RunArchive, run: RunRecord): Promise<ExportFile[]> {
+async function adapterFiles(kept: Kept): Promise<ExportFile[]> {
   const { peftAdapterFiles } = await import('../hub/peft-writer')
-  const { lora, tensors } = await checkpointOf(archive, run)
-  return peftAdapterFiles({ lora, tensors, baseModel: run.config.model, revision: run.modelSha })
+  const { config, modelSha } = kept.run
+  return peftAdapterFiles({ ...trained(kept), baseModel: config.model, revision: modelSha })
 }
 
 /** Where a model of this site lies; throws PlaygroundError('model') for one of the Hub, which is merged in Python. */
@@ -61,12 +73,11 @@ async function siteModel({ config: { model } }: RunRecord): Promise<{ source: Fo
   return { source: new FolderSource(base), files }
 }
 
-async function mergedFiles(archive: RunArchive, run: RunRecord): Promise<ExportFile[]> {
+async function mergedFiles(kept: Kept): Promise<ExportFile[]> {
   const { mergedModelFiles } = await import('../hub/merged-model')
-  const { source, files } = await siteModel(run)
+  const { source, files } = await siteModel(kept.run)
   parseModelConfig(await source.config())
-  const { lora, tensors } = await checkpointOf(archive, run)
-  return mergedModelFiles({ source, lora, tensors, files, baseModel: run.config.model })
+  return mergedModelFiles({ source, ...trained(kept), files, baseModel: kept.run.config.model })
 }
 
 /** The base's own files, for a folder that must run where this site's model cannot be downloaded by name. */
@@ -82,7 +93,7 @@ const inFolder = (folder: string, files: readonly ExportFile[]): ExportFile[] =>
 
 async function trlFiles(kept: Kept): Promise<ExportFile[]> {
   const { trlFolder } = await import('../hub/trl/index')
-  return trlFolder({ run: kept.run, history: kept.history, adapter: await kept.adapter(), base: await baseFiles(kept.run) })
+  return trlFolder({ run: kept.run, history: kept.history, adapter: await adapterFiles(kept), base: await baseFiles(kept.run) })
 }
 
 async function metricFiles({ run, history }: Kept): Promise<{ csv: ExportFile; trackio: ExportFile[]; state: ExportFile }> {
@@ -108,15 +119,15 @@ async function cardFiles({ run, history }: Kept, facts: Pick<ModelCardInput, 'ki
 /** The adapter as it goes to the Hub: PEFT's files, the card with its curve, the training record, and a base that is not on the Hub. */
 export async function adapterFolder(kept: Kept, repo: string | null): Promise<ExportFile[]> {
   const { csv, state } = await metricFiles(kept)
-  const adapter = await kept.adapter()
+  const adapter = await adapterFiles(kept)
   // The adapter must not be lost because its base cannot be read just now; the card says where that is.
   const base = await baseFiles(kept.run).catch(() => [])
   const card = await cardFiles(kept, { kind: 'adapter', repo, baseFolder: base.length > 0 ? BASE : null, log: csv.path })
   return [...card, ...adapter, state, csv, ...inFolder(BASE, base)]
 }
 
-export async function mergedFolder(archive: RunArchive, kept: Kept, repo: string | null): Promise<ExportFile[]> {
-  const model = await mergedFiles(archive, kept.run)
+export async function mergedFolder(kept: Kept, repo: string | null): Promise<ExportFile[]> {
+  const model = await mergedFiles(kept)
   // What is merged here is the model of this site, whose licence is known.
   return [...(await cardFiles(kept, { kind: 'merged', repo, license: 'apache-2.0' })), ...model]
 }
@@ -137,14 +148,14 @@ async function unipoFiles({ run, history, steps }: Kept): Promise<ExportFile[]> 
  * The files of one kind, and the name under which they are saved (with .zip for several).
  * @throws PlaygroundError with what is missing
  */
-export async function exportFiles(archive: RunArchive, kept: Kept, kind: ExportKind): Promise<{ name: string; files: ExportFile[] }> {
+export async function exportFiles(kept: Kept, kind: ExportKind): Promise<{ name: string; files: ExportFile[] }> {
   const { run, history } = kept
   const stem = slug(run.name)
   switch (kind) {
     case 'adapter':
       return { name: `${stem}-adapter`, files: await adapterFolder(kept, null) }
     case 'merged':
-      return { name: `${stem}-merged`, files: await mergedFolder(archive, kept, null) }
+      return { name: `${stem}-merged`, files: await mergedFolder(kept, null) }
     case 'trajectories.jsonl': {
       const { trajectoriesJsonl } = await import('../hub/trajectories/index')
       return { name: stem, files: [{ path: `${stem}-trajectories.jsonl`, content: await trajectoriesJsonl(run, kept.steps()) }] }
@@ -160,22 +171,22 @@ export async function exportFiles(archive: RunArchive, kept: Kept, kind: ExportK
     case 'trl':
       return { name: `${stem}-trl`, files: await trlFiles(kept) }
     case 'everything':
-      return { name: stem, files: await everything(archive, kept, history) }
+      return { name: stem, files: await everything(kept, history) }
   }
 }
 
-async function everything(archive: RunArchive, kept: Kept, history: readonly StepSummary[]): Promise<ExportFile[]> {
+async function everything(kept: Kept, history: readonly StepSummary[]): Promise<ExportFile[]> {
   const { run } = kept
   const { csv, trackio } = await metricFiles(kept)
   return [
-    { path: 'run.json', content: withoutTokens(JSON.stringify({ run, history }, null, 1)) },
+    { path: 'run.json', content: JSON.stringify({ run, history }, null, 1) },
     csv,
     ...inFolder('trackio', trackio),
     ...(await part('adapter', () => adapterFolder(kept, null))),
     ...(await part('trajectories', () => datasetFolder(kept, null))),
     ...(await part('unipo', () => unipoFiles(kept))),
     ...(await part('trl', () => trlFiles(kept))),
-    ...(isHubModel(run.config.model) ? [] : await part('merged', () => mergedFolder(archive, kept, null))),
+    ...(isHubModel(run.config.model) ? [] : await part('merged', () => mergedFolder(kept, null))),
   ]
 }
 

@@ -20,10 +20,13 @@ const hub = new HubAccess(import.meta.env.VITE_HUB_ENDPOINT as string | undefine
 const keeper = new SetupKeeper(hub)
 const play: PlayDesk = new PlayDesk({ makeEnvironment: (setup, options) => keeper.makeEnvironment(setup, options), chat: () => runner.chatFormat }, post)
 let archive: Promise<RunArchive> | null = null
-// What was refused once may be allowed later: a failed opening is not kept.
+// What was refused once may be allowed later, and a connection that is gone can be made again.
+const forgetArchive = (): void => {
+  archive = null
+}
 const openArchive = (): Promise<RunArchive> =>
-  (archive ??= RunArchive.open().catch((error: unknown) => {
-    archive = null
+  (archive ??= RunArchive.open(undefined, undefined, forgetArchive).catch((error: unknown) => {
+    forgetArchive()
     throw error
   }))
 const journal: RunJournal = new RunJournal(openArchive, () => void runs.list(), (sentence) => runs.complain(sentence))
@@ -36,7 +39,7 @@ scope.onmessage = ({ data }: MessageEvent<Command>) => {
   if (isForDesk(data)) desk.handle(data)
   else if (isForRunDesk(data)) runs.handle(data)
   else if (isForTakeAway(data)) takeAway.handle(data)
-  else if (data.type === 'resume') runner.resume(data, async () => readKeptRun(await openArchive(), data.id, data.precision, journal.current?.id ?? null))
+  else if (data.type === 'resume') runner.resume(data, async () => readKeptRun(await openArchive(), journal, data.id, data.precision))
   else if (data.type === 'play') play.handle(data)
   else runner.handle(data)
 }

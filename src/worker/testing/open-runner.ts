@@ -31,7 +31,7 @@ export function makeEngine() {
 }
 
 /** A runner over a keeper that loads at once, fails when told to, or waits until it is given up. */
-export function open(options: BanditOptions = {}, openArchive: (() => Promise<RunArchive>) | null = null) {
+export function open(options: BanditOptions = {}, openArchive: (() => Promise<RunArchive>) | null = null, smallState?: number) {
   const prepared: RunConfig[] = []
   const engines: ReturnType<typeof makeEngine>[] = []
   const environments: (ReturnType<typeof bandit> & { closed: number })[] = []
@@ -75,10 +75,10 @@ export function open(options: BanditOptions = {}, openArchive: (() => Promise<Ru
     for (const listener of [...listeners]) listener(message)
   }
   const complaints: string[] = []
-  const journal = openArchive && new RunJournal(openArchive, () => undefined, (sentence) => complaints.push(sentence))
+  const journal = openArchive && new RunJournal(openArchive, () => undefined, (sentence) => complaints.push(sentence), smallState)
   const runner = new Runner(keeper, post, null, journal)
   const resume = (id: string, precision?: Precision): void =>
-    runner.resume({ type: 'resume', id }, async () => readKeptRun(await (openArchive as () => Promise<RunArchive>)(), id, precision, journal?.current?.id ?? null))
+    runner.resume({ type: 'resume', id }, async () => readKeptRun(await (openArchive as () => Promise<RunArchive>)(), journal as RunJournal, id, precision))
   const states = () => messages.flatMap((m) => (m.type === 'state' ? [m.state] : []))
   /** Sends a command and resolves with the next message that `isIt`. */
   const until = (isIt: (message: Message) => boolean, command?: Command) =>
