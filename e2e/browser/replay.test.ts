@@ -60,6 +60,9 @@ it('draws tokens while the model is still to come, and Train begins a run in its
   await dom.getByTestId('replay-scrub').press('PageDown')
   await expect.poll(() => page?.text('replay-bar')).toContain('Step 19 · done')
 
+  // What stays at the foot of the window scrolls nothing when the keyboard comes to it.
+  expect(await dom.evaluate(() => scrollY)).toBe(0)
+
   // The scripting handle, and all that reads it, knows of the live run alone.
   const before = await page.state()
   expect([before.run.state, before.steps, before.history]).toEqual(['loading', [], []])
@@ -74,8 +77,6 @@ it('draws tokens while the model is still to come, and Train begins a run in its
   expect([history.map(({ step }) => step), steps.map(({ step }) => step)]).toEqual([[1], [1]])
   expect(await page.text('state-line')).toBe('Paused after step 1')
   await expect.poll(() => dom.getByTestId('reward-curve').getAttribute('data-points')).toBe('1')
-  // Recorded with the same settings and seed, on one thread more or less: the same run.
-  expect(history[0]?.metrics['reward']).toBeGreaterThanOrEqual(0)
   page.expectQuiet()
 })
 

@@ -55,6 +55,17 @@ describe('the recorded run at first paint', () => {
     expect(state()).toBe('off')
   })
 
+  it('goes to a step that is picked on a curve, and stays there', async () => {
+    const { stores } = await open()
+    stores.selection.setState({ step: 12, token: null })
+    expect(stores.replay.store.getState()).toMatchObject({ playing: false, position: 12 })
+    expect(stores.shown.getState().steps.at(-1)).toMatchObject({ step: 12, finished: true })
+    expect(stores.selection.getState().step).toBeNull()
+    stores.replay.end()
+    stores.selection.setState({ step: 12 })
+    expect(stores.selection.getState().step).toBe(12)
+  })
+
   it('is shown over a link to the settings that it was made with, whatever the backend', async () => {
     expect((await open({ hash: '#v=1&env=lane&seed=42&backend=wasm&episode=3' })).state()).toBe('on')
   })

@@ -21,7 +21,7 @@ export interface ReplayStart {
  * Resolves when the recording is shown, or when it is not to be: the link names other settings, the file cannot be had or
  * read, or the person was faster. Never rejects: the page works without it.
  */
-export async function startReplay({ replay, setup }: Stores, port: Pick<EnginePort, 'onMessage'>, { fetch, still }: ReplayStart): Promise<void> {
+export async function startReplay({ replay, setup, selection }: Stores, port: Pick<EnginePort, 'onMessage'>, { fetch, still }: ReplayStart): Promise<void> {
   const { config } = setup.getState()
   // What it shows is what these settings do, on whichever backend.
   const { backend } = config
@@ -34,6 +34,13 @@ export async function startReplay({ replay, setup }: Stores, port: Pick<EnginePo
   })
   // What is shown would no longer be what these settings do.
   setup.subscribe((now) => now.config !== config && replay.end())
+  // A point of a curve: every step of a recording is there, so it goes to that one and stays.
+  selection.subscribe(({ step }) => {
+    if (step === null || replay.store.getState().state !== 'on') return
+    replay.pause()
+    replay.seek(step)
+    selection.setState({ step: null })
+  })
   try {
     const recording = readRecordedRun(await unpacked(await fetch()))
     // The page may draw between the two.

@@ -4,6 +4,7 @@ import type { KeyboardEvent } from 'react'
 import { useReplay, useStores } from '../../store/hooks'
 import { REPLAY_SPEEDS, type ReplayView } from '../../store/replay'
 import { latestStep } from '../../store/view'
+import { Help } from '../../ui/Help'
 import { describeRun } from '../../ui/sentence'
 import { S } from '../../ui/strings'
 import { IconPause, IconPlay } from '../bar/icons'
@@ -36,8 +37,8 @@ function Line() {
       <button type="button" className="button quiet" data-testid="replay-play" aria-label={label} title={label} onClick={playing ? replay.pause : replay.play}>
         {playing ? <IconPause /> : <IconPlay />}
       </button>
-      <p className="replay-says" title={R.hint}>
-        <strong>{R.name}</strong> <span>{sentence}</span>
+      <p className="replay-says">
+        <strong>{R.name}</strong> <Help of={R.name} text={R.hint} /> <span title={sentence}>{sentence}</span>
       </p>
       <div className="replay-track">
         <RewardBars rewards={rewards} done={Math.floor(position)} />
