@@ -135,3 +135,14 @@ it('lets no text of a person become markup, and no secret of an address out', ()
   expect(text).toContain('`wss://host:8000/env`')
   expect(text).not.toMatch(/pass@|secret|hf_a|\[x\]\(y\)|<i>/)
 })
+
+it('names every engine that a run was trained on, and promises no repetition then', () => {
+  const run = sampleRun()
+  const engine = { ...run.engine, backend: 'wasm' as const, threads: 2 }
+  const config = { ...run.config, environment: { kind: 'builtin' as const, name: 'lane' as const } }
+  const card = (more: object) => modelCard({ run: sampleRun({ engine, config, ...more }), history: sampleHistory(), kind: 'adapter', repo: 'me/lora', curve: null })
+  expect(card({})).toMatch(/bit for bit/)
+  const moved = card({ earlierEngines: [{ ...engine, backend: 'webgpu', device: 'ACME' }] })
+  expect(moved).toContain('WebGPU (ACME), then WebAssembly, 2 threads')
+  expect(moved).not.toMatch(/repeats bit for bit/)
+})

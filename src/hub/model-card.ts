@@ -118,9 +118,12 @@ function useSection(input: ModelCardInput): string {
 function versionsSection({ run, history }: ModelCardInput): string {
   const { engine, config } = run
   const seconds = history.reduce((sum, each) => sum + each.seconds.sampling + each.seconds.training, 0)
-  const device = engine.backend === 'webgpu' ? `WebGPU (${markdownText(engine.device)})` : `WebAssembly, ${engine.threads} ${engine.threads === 1 ? 'thread' : 'threads'}`
+  const { earlierEngines: earlier = [] } = run
+  const name = ({ backend, device, threads }: typeof engine): string =>
+    backend === 'webgpu' ? `WebGPU (${markdownText(device)})` : `WebAssembly, ${threads} ${threads === 1 ? 'thread' : 'threads'}`
+  const device = [...earlier, engine].map(name).join(', then ')
   // GPUs round as they like, and servers may draw as they like.
-  const repeats = engine.backend === 'wasm' && config.environment.kind === 'builtin'
+  const repeats = engine.backend === 'wasm' && earlier.length === 0 && config.environment.kind === 'builtin'
   return [
     `* GRPO Playground ${markdownText(run.version)}, onnxruntime-web ${markdownText(engine.ortVersion)}, ${device}`,
     `* Base weights kept as ${config.precision}; LoRA, gradients and AdamW in float32`,
