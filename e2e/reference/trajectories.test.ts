@@ -14,6 +14,7 @@ import { metricsCsv, trackioFiles, trainerState } from '../../src/hub/metrics-ex
 import { oneByOne, sampleRun } from '../../src/hub/testing/episodes'
 import { columnsOf, readTrajectories, trajectoriesJsonl } from '../../src/hub/trajectories'
 import { rowOf } from '../../src/hub/trajectories/row'
+import { trainingMask } from '../../src/rl'
 import { keptEpisode } from '../../src/worker/kept-episode'
 import { configOf, tinyChat, trainSteps } from '../integration/grpo-run'
 import { REFERENCE } from './reference'
@@ -23,12 +24,15 @@ const FOLDER = join(REFERENCE, 'trajectories')
 /** A name that YAML, Markdown, CSV and Python would all read as something else. */
 const NAME = '- "Catch": #1\n---\ntags: [evil]\u2028 😀 `|` <b>'
 
+/** Words that make an answer longer. */
+const MORE = 7
+
 let run: RunRecord
 let records: StepRecord[]
 let steps: KeptEpisode[][]
 let answer: TrajectoriesAnswer
 
-/** Every third episode loses its server at the first step. */
+/** Every third episode loses its server at the first step; every third gets longer answers, so that its tokens may run out in mid-turn. */
 function withOutages(environment: Environment): Environment {
   let opened = 0
   const { name, tools, maxSessions, prompts } = environment
@@ -43,9 +47,12 @@ function withOutages(environment: Environment): Environment {
     isSuccess: (reward) => environment.isSuccess(reward),
     open: async () => {
       const session = await environment.open()
-      const fails = opened++ % 3 === 1
-      const step: typeof session.step = (call) =>
-        fails ? Promise.reject(new PlaygroundError('environment', 'The server went away.', '', { recurrence: 'lasting' })) : session.step(call)
+      const kind = opened++ % 3
+      const step: typeof session.step = async (call) => {
+        if (kind === 1) throw new PlaygroundError('environment', 'The server went away.', '', { recurrence: 'lasting' })
+        const said = await session.step(call)
+        return kind === 2 ? { ...said, text: `${said.text}${' left'.repeat(MORE)}` } : said
+      }
       return { reset: (options) => session.reset(options), step, close: () => session.close() }
     },
   }
@@ -71,7 +78,7 @@ async function runOf(config: RunConfig): Promise<void> {
 
 beforeAll(async () => {
   rmSync(FOLDER, { recursive: true, force: true })
-  await runOf(configOf('catch', { num_generations: 4, prompts_per_step: 2, max_steps: 2, max_completion_length: 400, learning_rate: 0.01 }))
+  await runOf(configOf('catch', { num_generations: 4, prompts_per_step: 2, max_steps: 2, max_completion_length: 320, mask_truncated_completions: true, learning_rate: 0.01 }))
   const history = records.map(summarise)
   await write('.', [
     { path: 'trajectories.jsonl', content: await trajectoriesJsonl(run, oneByOne(steps)) },
@@ -92,6 +99,7 @@ it('the run has what the columns are for', () => {
   expect(all.some(({ turns }) => turns.some(({ calls }) => calls.length > 0))).toBe(true)
   expect(all.some(({ reward, exit, lasting }) => reward === null && exit === 'env_error' && lasting)).toBe(true)
   expect(all.some(({ advantage }) => advantage !== 0)).toBe(true)
+  expect(new Set(all.filter(({ reward }) => reward !== null).map(({ terminated }) => terminated)).size).toBe(2)
   expect(all.some(({ alternatives }) => alternatives.some((each) => each?.every(({ text }) => typeof text === 'string')))).toBe(true)
 })
 
@@ -107,7 +115,7 @@ describe('Parquet', () => {
         ...alike('bool', 'success', 'lasting', 'terminated'),
         ...alike('string', 'prompt', 'completion', 'run_id', 'exit_reason', 'verdict', 'error', 'scene', 'run'),
         ...alike(list('int32'), 'ids'),
-        ...alike(list('int8'), 'mask'),
+        ...alike(list('int8'), 'mask', 'train_mask'),
         ...alike(list('string'), 'authors', 'texts'),
         ...alike(list('double'), 'sampler_logprobs', 'train_logprobs', 'entropies'),
         ...alike(list(list('int32')), 'alternative_ids'),
@@ -128,6 +136,11 @@ describe('Parquet', () => {
     expect(answer.parquet?.rows).toEqual(rows())
   })
 
+  it('tells which tokens the loss saw: the rule of the update, episode by episode', () => {
+    const expected = steps.flat().map((episode) => (episode.reward === null ? episode.mask.map(() => 0) : trainingMask(episode, true)))
+    expect(answer.parquet?.rows.map((row) => row['train_mask'])).toEqual(expected)
+  })
+
   it('gives Python the metrics that the run had', () => {
     for (const { step } of records) {
       const { 'largest difference of an advantage': advantage = NaN, ...computed } = answer.parquet?.metrics[step] ?? {}
@@ -144,7 +157,7 @@ describe('Parquet', () => {
 
 it('`datasets` loads the folder as written', () => {
   expect(answer.dataset?.rows).toEqual(rows())
-  expect(answer.dataset?.features).toMatchObject({ step: "Value('int64')", catch: "Value('float64')", ids: "List(Value('int32'))", mask: "List(Value('int8'))" })
+  expect(answer.dataset?.features).toMatchObject({ step: "Value('int64')", catch: "Value('float64')", ids: "List(Value('int32'))", mask: "List(Value('int8'))", train_mask: "List(Value('int8'))" })
 })
 
 it('Python reads the JSONL to the last bit, and `datasets` to the 15 decimals that its reader of JSON keeps', () => {

@@ -55,7 +55,7 @@ def metrics_of(table) -> dict:
     run = json.loads(next(run for run in table.column("run").to_pylist() if run))
     scale = run["config"]["grpo"]["scale_rewards"]
     steps: dict[int, list] = {}
-    for row in table.select(["step", "group", "reward", "advantage", "mask", "sampler_logprobs", "train_logprobs", "entropies"]).to_pylist():
+    for row in table.select(["step", "group", "reward", "advantage", "mask", "train_mask", "sampler_logprobs", "train_logprobs", "entropies"]).to_pylist():
         steps.setdefault(row["step"], []).append(row)
     return {str(step): step_metrics(np, rows, scale) for step, rows in steps.items()}
 
@@ -71,7 +71,7 @@ def step_metrics(np, rows: list, scale: str) -> dict:
     }[scale]()
     advantage = np.nan_to_num((reward - mean) / (std + 1e-4))
     masks = [np.array(row["mask"], dtype=bool) for row in rows]
-    trained = [(row, mask) for row, mask in zip(rows, masks) if row["train_logprobs"] is not None]
+    trained = [(row, np.array(row["train_mask"], dtype=bool)) for row in rows if any(row["train_mask"])]
     difference = np.concatenate([np.abs(np.array(row["train_logprobs"]) - np.array(row["sampler_logprobs"]))[mask] for row, mask in trained])
     entropy = np.concatenate([np.array(row["entropies"])[mask] for row, mask in trained])
     return {

@@ -36,6 +36,16 @@ it('has the tokens after the prompt, those of the environment without log-prob a
   expect(response.tokens.strings.join('')).toBe('<tool_call>\n�😀<|im_end|>')
 })
 
+it('gives no advantage to tokens that the loss did not see, though the model wrote them', async () => {
+  const [, second] = sampleSteps()
+  const cut = second?.map((episode) => ({ ...episode, terminated: false, trainLogprobs: null, entropies: null })) ?? []
+  const [, step] = await lines(await unipoJsonl(sampleRun(), sampleHistory(), oneByOne([cut])))
+  const [{ tokens }] = step.prompts[0].responses
+  expect(tokens.advantages).toEqual([0, 0, 0, 0, 0, 0])
+  expect(tokens.token_objective).toEqual(tokens.advantages)
+  expect(tokens.log_probs.map((each: number | null) => each === null)).toEqual([false, false, false, true, true, false])
+})
+
 it('uses UNIPO’s name of Dr. GRPO, and refuses a run without episodes', async () => {
   const config = sampleRun().config
   const run = sampleRun({ config: { ...config, grpo: { ...config.grpo, loss_type: 'dr_grpo' } } })

@@ -3,6 +3,7 @@
 import { PlaygroundError } from '../core/errors'
 import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import { wellFormedJson } from '../core/text'
+import { trainedMask } from '../core/trained-mask'
 import { withoutEpisodeSecrets, withoutTokens } from './secrets'
 
 /** UNIPO's keys, where it has a page for the formula. */
@@ -20,8 +21,9 @@ const METRICS: Readonly<Record<string, string>> = {
 
 /**
  * One JSON object a line. An episode is a response: its tokens after the prompt, those of the environment among them with advantage 0
- * and without a log-prob, since UNIPO knows no mask. Episodes without a reward are left out. Log-probs are those before the update, so
- * the ratio is 1 and a token's objective is its advantage; the reference's log-probs are not recorded.
+ * and without a log-prob, since UNIPO knows no mask; tokens that the loss did not see have advantage 0 too. Episodes without a reward
+ * are left out. Log-probs are those before the update (the sampler's where there was none), so the ratio is 1 and a token's objective is
+ * its advantage; the reference's log-probs are not recorded.
  * @throws PlaygroundError('config') where there are no episodes
  */
 export async function unipoJsonl(run: RunRecord, history: readonly StepSummary[], steps: AsyncIterable<KeptEpisode[]>): Promise<Blob> {
@@ -74,7 +76,7 @@ function responseOf(episode: KeptEpisode) {
   const after = <T>(values: readonly T[]) => values.slice(promptLength)
   const written = after(mask)
   const logprobs = after(episode.trainLogprobs ?? episode.logprobs).map((logprob, i) => (written[i] === 1 ? logprob : null))
-  const advantages = written.map((m) => (m === 1 ? advantage : 0))
+  const advantages = after(trainedMask(episode)).map((m) => (m === 1 ? advantage : 0))
   return {
     id: `step${step}_p${group}_sample${index}`,
     reward,

@@ -25,6 +25,16 @@ describe('token log', () => {
     expect(log.read(1, 0)[0]?.mask).toBe(0)
   })
 
+  it('masks everything in an episode that was cut off and left out of the update for it', () => {
+    const log = new TokenLog()
+    log.startEpisode(1, 0, [token(1, 'a')])
+    const cut = { step: 1, index: 0, ids: [1], mask: [1], reward: 0, terminated: false, advantage: 0.5, entropies: null }
+    log.score({ ...cut, trainLogprobs: [-1] } as unknown as ScoredEpisode)
+    expect(log.read(1, 0)[0]?.mask).toBe(1)
+    log.score({ ...cut, trainLogprobs: null } as unknown as ScoredEpisode)
+    expect(log.read(1, 0)[0]?.mask).toBe(0)
+  })
+
   it('does not pair scores with tokens of another length', () => {
     const log = new TokenLog()
     log.startEpisode(1, 0, [token(1, 'a')])

@@ -2,6 +2,7 @@
 
 import type { Author } from '../core/episode'
 import type { AppendedToken, ScoredEpisode, TokenOption } from '../core/events'
+import { trainedMask } from '../core/trained-mask'
 import { KEPT_EPISODE_STEPS } from './view'
 
 export interface LoggedToken {
@@ -60,10 +61,10 @@ export class TokenLog {
   score(episode: ScoredEpisode): void {
     const log = this.steps.get(episode.step)?.get(episode.index)
     if (!log || log.length !== episode.ids.length) return
+    const trained = trainedMask(episode)
     for (let i = 0; i < log.length; i++) {
       const token = log[i] as LoggedToken
-      // An episode without a reward was left out of the update, whatever the model wrote in it.
-      token.mask = episode.reward === null ? 0 : (episode.mask[i] ?? 0)
+      token.mask = trained[i] ?? 0
       if (token.mask === 0) continue
       token.trainLogprob = episode.trainLogprobs?.[i] ?? null
       token.entropy = episode.entropies?.[i] ?? null

@@ -41,7 +41,7 @@ const BEFORE_REWARD: readonly Column[] = [
 ]
 
 const AFTER_REWARD: readonly Column[] = [
-  { name: 'advantage', shape: double, about: 'advantage of all trained tokens of the episode (TRL); 0 where unscorable' },
+  { name: 'advantage', shape: double, about: 'advantage of the episode (TRL), which all its tokens with `train_mask` 1 were trained with; 0 where unscorable' },
   { name: 'run_id', shape: string, about: 'the run; the same in all rows' },
   { name: 'episode', shape: int32, about: 'index in the step, group by group' },
   { name: 'group', shape: int32, about: 'index of the group: attempts at the same prompt and seed' },
@@ -64,11 +64,16 @@ const AFTER_REWARD: readonly Column[] = [
   },
   { name: 'prompt_length', shape: int32, about: 'tokens of the prompt: `ids[:prompt_length]`' },
   { name: 'ids', shape: list(int32), about: 'all token ids, prompt first' },
-  { name: 'mask', shape: list(int8), about: '1 where the model wrote the token and it trains; one for each of `ids`, as in all columns to `texts`' },
+  { name: 'mask', shape: list(int8), about: '1 where the model wrote the token; one for each of `ids`, as in all columns to `texts`' },
+  {
+    name: 'train_mask',
+    shape: list(int8),
+    about: '1 where the loss saw the token: `mask`, but 0 all over in unscorable episodes and, with `mask_truncated_completions`, in those that were cut off',
+  },
   { name: 'authors', shape: list(string), about: '`model`, `environment` or `template`' },
   { name: 'sampler_logprobs', shape: list(double), about: 'log-prob (nats) that the sampler drew the token with; 0 where mask is 0' },
-  { name: 'train_logprobs', shape: list(double), about: 'log-prob by the training graph before the update (π_old); null where it was not trained on' },
-  { name: 'entropies', shape: list(double), about: 'entropy (nats) of the distribution the token was drawn from' },
+  { name: 'train_logprobs', shape: list(double), about: 'log-prob by the training graph before the update (π_old); null where `train_mask` is 0 all over' },
+  { name: 'entropies', shape: list(double), about: 'entropy (nats) of the distribution the token was drawn from; null likewise' },
   { name: 'texts', shape: list(string), about: 'text of every token' },
   { name: 'alternative_ids', shape: list(list(int32)), about: 'the likeliest tokens where the model sampled, best first; empty elsewhere' },
   { name: 'alternative_probs', shape: list(list(double)), about: 'their probabilities' },

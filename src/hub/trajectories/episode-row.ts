@@ -64,6 +64,8 @@ const turn = z
     }),
   )
 
+const bits = z.array(z.union([z.literal(0), z.literal(1)], 'expected 0 or 1'))
+
 const AUTHORS = ['model', 'environment', 'template'] as const satisfies readonly Author[]
 
 const schema = z.object({
@@ -84,7 +86,9 @@ const schema = z.object({
   messages: z.array(message),
   prompt_length: count,
   ids: z.array(whole),
-  mask: z.array(z.union([z.literal(0), z.literal(1)], 'expected 0 or 1')),
+  mask: bits,
+  // Follows from the rest of the row; older files lack it.
+  train_mask: bits.nullish(),
   authors: z.array(z.enum(AUTHORS)),
   sampler_logprobs: z.array(z.number()),
   train_logprobs: z.array(z.number()).nullish(),
@@ -162,7 +166,7 @@ function alternativesAt({ alternative_ids, alternative_probs, alternative_texts 
 }
 
 const ALTERNATIVES = ['alternative_ids', 'alternative_probs', 'alternative_texts'] as const
-const PER_TOKEN = ['mask', 'authors', 'sampler_logprobs', 'train_logprobs', 'entropies', 'texts', ...ALTERNATIVES] as const
+const PER_TOKEN = ['mask', 'train_mask', 'authors', 'sampler_logprobs', 'train_logprobs', 'entropies', 'texts', ...ALTERNATIVES] as const
 
 function checkLengths(row: Parsed): void {
   const { length } = row.ids

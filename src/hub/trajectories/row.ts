@@ -4,6 +4,7 @@ import { verdictOf, type Turn } from '../../core/episode'
 import type { KeptEpisode, RunRecord } from '../../core/run-record'
 import { wellFormedJson } from '../../core/text'
 import type { ChatMessage } from '../../core/tools'
+import { trainedMask } from '../../core/trained-mask'
 import { withoutEpisodeSecrets, withoutTokens } from '../secrets'
 import { rewardColumn } from './columns'
 
@@ -40,6 +41,7 @@ export function rowOf(kept: KeptEpisode, run: RunRecord, isFirst: boolean): Row 
     prompt_length: episode.promptLength,
     ids,
     mask: episode.mask,
+    train_mask: trainedMask(episode),
     authors: episode.authors,
     sampler_logprobs: episode.logprobs,
     train_logprobs: episode.trainLogprobs,

@@ -63,6 +63,25 @@ describe.each(formats)('%s', (format) => {
   })
 })
 
+describe('train_mask', () => {
+  const cut = () => sampleSteps().map((step) => step.map((episode, i) => (i === 1 ? { ...episode, terminated: false, trainLogprobs: null, entropies: null } : episode)))
+
+  it('is 0 all over where the update left the episode out, while mask tells what the model wrote', async () => {
+    const text = await (await written('jsonl', cut())).text()
+    const rows = text.trimEnd().split('\n').map((line) => JSON.parse(line) as { mask: number[]; train_mask: number[] })
+    const [whole] = sampleSteps()[0] as [KeptEpisode]
+    const none = whole.mask.map(() => 0)
+    expect(rows.map(({ mask }) => mask)).toEqual([whole.mask, whole.mask, whole.mask, whole.mask])
+    // Of the first step the second episode has no reward, of the second it was cut off.
+    expect(rows.map(({ train_mask }) => train_mask)).toEqual([whole.mask, none, whole.mask, none])
+  })
+
+  it('is not missed in older files', async () => {
+    const { episodes } = await readTrajectories(await lines(({ train_mask: _, ...row }) => row), 'x')
+    expect(episodes).toEqual(sampleSteps())
+  })
+})
+
 describe('Parquet', () => {
   it('has every column of the rows, in order, TRL’s first', async () => {
     const names = columnsOf('echo_env').map(({ name }) => name)
@@ -92,6 +111,7 @@ describe('rows that are not ours', () => {
     ['a missing column', ({ texts: _, ...row }) => row, /^t\.jsonl, line 2: column texts is missing\. Export/],
     ['a wrong type', (row) => ({ ...row, ids: ['7'] }), /line 2: column ids\[0\]: expected number, found "7"\./],
     ['another mask', (row) => ({ ...row, mask: [2] }), /column mask\[0\]: expected 0 or 1, found 2\./],
+    ['a train_mask too short', (row) => ({ ...row, train_mask: [1] }), /column train_mask has 1 entries, but ids has 9\./],
     ['a list too short', (row) => ({ ...row, mask: [1] }), /column mask has 1 entries, but ids has 9\./],
     ['a prompt too long', (row) => ({ ...row, prompt_length: 10 }), /column prompt_length is 10, but ids has 9 entries\./],
     ['broken JSON inside', (row) => ({ ...row, scene: '{' }), /column scene: expected JSON, found "\{"\./],
