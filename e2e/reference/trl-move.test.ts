@@ -22,7 +22,7 @@ import { startServers, type RunningServer } from '../openenv/server'
 import { WebSocket } from 'ws'
 import { REFERENCE, largestDifference } from './reference'
 import { playEpisode } from './trl-episodes'
-import { completions, logs, recordOf, tinyModelFiles, trainInTrl, writeFolder } from './trl-run'
+import { completions, logs, recordOf, startInTrl, tinyModelFiles, trainInTrl, writeFolder } from './trl-run'
 
 describe('the real TRL', () => {
   const STEPS = 2
@@ -148,4 +148,23 @@ it('trains a built-in game with changed tools, KL, two optimizer steps a generat
   expect(log[0]?.['kl']).toBeGreaterThan(1e-6)
   expect(log[0]?.['learning_rate']).toBe(0)
   expect(log[2]?.['learning_rate']).toBe(run.config.grpo.learning_rate)
+})
+
+it('compares with the adapter that the run began with, from the folder alone', async () => {
+  // A branch of the Hub, which may have moved since; there is no network.
+  const run = recordOf('lane', builtinEnvironment('lane'), { adapter: { kind: 'hub', repo: 'me/lora', revision: 'main' } }, { beta: 0.1, num_generations: 2, prompts_per_step: 1 })
+  const engine = await tinyEngine(run.config)
+  const fresh = await engine.exportParameters()
+  await engine.dispose()
+  const changed = (by: number) => fresh.map((tensor) => ({ ...tensor, data: tensor.data.map((value, i) => value + by * Math.sin(i)) }))
+  const [start, trained] = [changed(0.03), changed(0.05)]
+  const filesOf = (tensors: NamedTensor[]) => peftAdapterFiles({ lora: run.config.lora, tensors, baseModel: run.config.model, revision: null })
+  const folder = join(REFERENCE, 'trl-move', 'start')
+  writeFolder(folder, trlFolder({ run, history: [], adapter: filesOf(trained), base: tinyModelFiles(), start: filesOf(start) }))
+  const weights = await startInTrl(folder, 'out-start')
+  expect(weights.size).toBe(2 * fresh.length)
+  const apart = (adapter: string, tensors: NamedTensor[]) =>
+    Math.max(...tensors.map(({ name, data }) => largestDifference(weights.get(name.replace(/\.weight$/, `.${adapter}.weight`)) ?? [], data)))
+  expect(apart('default', trained)).toBe(0)
+  expect(apart('ref', start)).toBe(0)
 })

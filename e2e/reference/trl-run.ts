@@ -10,6 +10,7 @@ import type { Environment } from '../../src/core/environment'
 import type { ExportFile, RunRecord } from '../../src/core/run-record'
 import type { ToolCall } from '../../src/core/tools'
 import { presetById, presetConfig } from '../../src/env/presets'
+import { readSafetensors } from '../../src/hub/safetensors'
 import { projectRoot } from '../tools/run-command'
 import { venvPython } from '../tools/venv'
 import { REFERENCE } from './reference'
@@ -65,10 +66,28 @@ export interface Completion {
 
 /** Runs the folder's train.py into .cache/reference/trl-move/OUT; asynchronously, as the page's client must answer a server's pings meanwhile. */
 export async function trainInTrl(folder: string, out: string, args: readonly string[]): Promise<void> {
+  const place = emptyPlace(out)
+  await python([join(folder, 'train.py'), ...args, '--output-dir', place])
+}
+
+/** The LoRA weights at the moment before training, [name, values]: '….default.weight' is the policy, '….ref.weight' what the KL term compares with. */
+export async function startInTrl(folder: string, out: string): Promise<ReadonlyMap<string, Float32Array>> {
+  const place = emptyPlace(out)
+  await python([join(projectRoot, 'e2e/reference/trl_start.py'), folder, place])
+  const { tensors } = readSafetensors(readFileSync(join(place, 'start.safetensors')))
+  return new Map([...tensors].map(([name, { data }]) => [name, data]))
+}
+
+function emptyPlace(out: string): string {
   const place = join(REFERENCE, 'trl-move', out)
   rmSync(place, { recursive: true, force: true })
+  mkdirSync(place, { recursive: true })
+  return place
+}
+
+async function python(args: readonly string[]): Promise<void> {
   const env = { ...process.env, HF_HUB_OFFLINE: '1', OMP_NUM_THREADS: '1', OMP_WAIT_POLICY: 'PASSIVE', TRL_EXPERIMENTAL_SILENCE: '1' }
-  await promisify(execFile)(venvPython('reference'), [join(folder, 'train.py'), ...args, '--output-dir', place], { env, maxBuffer: 2 ** 27 })
+  await promisify(execFile)(venvPython('reference'), [...args], { env, maxBuffer: 2 ** 27 })
 }
 
 /** What TRL logged. */

@@ -15,7 +15,7 @@ import readers from '../../../e2e/taken-away/trl/readers.py?raw'
 import sessions from '../../../e2e/taken-away/trl/sessions.py?raw'
 import { readme } from './readme'
 import { serverAddress } from './server-address'
-import { trainScript } from './train-script'
+import { comparesWithStart, trainScript } from './train-script'
 import { requirements, vllmRequirements } from './versions'
 
 export interface TrlFolderInput {
@@ -25,6 +25,8 @@ export interface TrlFolderInput {
   adapter: readonly ExportFile[]
   /** The base model's files where it is no repository on the Hub (the shipped model), or the trained model in full-parameter training; placed under base/. */
   base?: readonly ExportFile[]
+  /** PEFT's two files of the adapter that the run began with; placed under start/ where the KL term compares with it (comparesWithStart). */
+  start?: readonly ExportFile[]
   /** Address of the OpenEnv server as the page reached it, http(s)://host (ServerAddress.http); found out from the record where this is absent. */
   server?: string
 }
@@ -33,12 +35,12 @@ const GAMES = { catch: catchGame, echo: echoGame, lane: laneGame }
 
 /**
  * The folder's files, paths relative to it: train.py, environment.py and their helpers, accelerate/*.yaml, requirements*.txt,
- * README.md, adapter/ and base/. Throws PlaygroundError('config') when a run cannot be taken to TRL.
+ * README.md, adapter/, base/ and start/. Throws PlaygroundError('config') when a run cannot be taken to TRL.
  */
-export function trlFolder({ run, history, adapter, base = [], server }: TrlFolderInput): ExportFile[] {
+export function trlFolder({ run, history, adapter, base = [], start = [], server }: TrlFolderInput): ExportFile[] {
   const { environment, model, grpo } = run.config
   const openenv = environment.kind === 'openenv'
-  const has = { adapter: adapter.length > 0, base: base.length > 0 }
+  const has = { adapter: adapter.length > 0, base: base.length > 0, start: start.length > 0 && adapter.length > 0 && comparesWithStart(run) }
   if (!has.base && (model.startsWith('models/') || !has.adapter)) {
     throw new PlaygroundError('config', `The files of ${model} were not given, and TRL cannot load it from the Hub.`, 'Load the model again, then export once more.')
   }
@@ -57,6 +59,7 @@ export function trlFolder({ run, history, adapter, base = [], server }: TrlFolde
     ...accelerateFiles(grpo.prompts_per_step * grpo.num_generations),
     ...placed('adapter', adapter),
     ...placed('base', base),
+    ...(has.start ? placed('start', start) : []),
   ]
 }
 

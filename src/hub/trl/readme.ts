@@ -28,10 +28,11 @@ export interface ReadmeFacts {
   server: string
   adapter: boolean
   base: boolean
+  start: boolean
 }
 
 /** The text of README.md. Throws nothing. */
-export function readme(run: RunRecord, { history, server, adapter, base }: ReadmeFacts): string {
+export function readme(run: RunRecord, { history, server, adapter, base, start }: ReadmeFacts): string {
   const { config, environment } = run
   const { grpo } = config
   const openenv = config.environment.kind === 'openenv'
@@ -51,7 +52,7 @@ prompts, tools, rewards and settings, and the ${adapter ? 'trained LoRA' : 'trai
 | ${openenv ? 'sessions.py, observations.py, pictures.py, readers.py' : 'games.py, game.py'}, playground.py | what the page does around the environment: ${openenv ? 'sessions, observations as text' : 'the game’s rules'}, seeds, checks of calls |
 | accelerate/ | settings for one GPU and for several |
 | requirements.txt, requirements-vllm.txt | exact versions |
-${adapter ? '| adapter/ | the LoRA in PEFT’s format |\n' : ''}${base ? '| base/ | the model that it belongs to |\n' : ''}
+${adapter ? '| adapter/ | the LoRA in PEFT’s format |\n' : ''}${base ? '| base/ | the model that it belongs to |\n' : ''}${start ? '| start/ | the LoRA that the run began with, which the KL term compares with |\n' : ''}
 Search for \`STUB\` in the Python files: each marks something that does not translate, with the reason. No mark, nothing left out.
 ${openenv ? serverPart(server, episodes, seedIgnored) : ''}
 ## One machine

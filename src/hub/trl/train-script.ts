@@ -6,16 +6,18 @@ import { grpoSettings, settingLines } from './settings'
 import { requirements } from './versions'
 
 export interface TrainScriptFacts {
-  /** Whether adapter/ and base/ are in the folder. */
+  /** Whether adapter/, base/ and start/ are in the folder. */
   adapter: boolean
   base: boolean
+  start: boolean
 }
 
 /** The text of train.py. */
-export function trainScript(run: RunRecord, { adapter, base }: TrainScriptFacts): string {
+export function trainScript(run: RunRecord, { adapter, base, start }: TrainScriptFacts): string {
   const { config, step } = run
   const { grpo } = config
   const openenv = config.environment.kind === 'openenv'
+  const reference = referenceLines(run, adapter, start)
   const head = [
     '# /// script',
     '# requires-python = ">=3.11"',
@@ -34,7 +36,7 @@ export function trainScript(run: RunRecord, { adapter, base }: TrainScriptFacts)
     '',
     'import torch',
     'from datasets import Dataset',
-    ...(adapter ? [`from peft import ${config.adapter?.kind === 'hub' && grpo.beta !== 0 ? 'PeftModel, load_peft_weights, set_peft_model_state_dict' : 'PeftModel'}`] : []),
+    ...(adapter ? [`from peft import ${reference.includes('    set_peft') ? 'PeftModel, load_peft_weights, set_peft_model_state_dict' : 'PeftModel'}`] : []),
     `from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer${grpo.target_reward === null ? '' : ', TrainerCallback'}`,
     'from trl import GRPOConfig, GRPOTrainer',
     'from trl.chat_template_utils import add_response_schema',
@@ -55,7 +57,7 @@ export function trainScript(run: RunRecord, { adapter, base }: TrainScriptFacts)
     '',
     '',
   ]
-  const parts = [argumentsFunction(), modelFunction(run, adapter), TOKENIZER, REWARD, ...(grpo.target_reward === null ? [] : [CALLBACK]), mainFunction(run, adapter)]
+  const parts = [argumentsFunction(), modelFunction(run, adapter), TOKENIZER, REWARD, ...(grpo.target_reward === null ? [] : [CALLBACK]), mainFunction(run, reference)]
   return `${head.join('\n')}\n${parts.join('\n\n')}\n`
 }
 
@@ -138,8 +140,7 @@ const CALLBACK = `class StopAtTarget(TrainerCallback):
             control.should_training_stop = True
 `
 
-function mainFunction(run: RunRecord, adapter: boolean): string {
-  const { config } = run
+function mainFunction({ config }: RunRecord, reference: string): string {
   const { grpo } = config
   const bnpo = grpo.loss_type === 'bnpo'
   const batch = bnpo
@@ -205,7 +206,7 @@ ${settingLines(grpoSettings(config), 8)}
 ${grpo.target_reward === null ? '' : '        callbacks=[StopAtTarget()],\n'}    )
     # TRL would write the schemas anew from the methods, sorted by name; the policy has learned to read these.
     trainer._env_tools = {None: TOOLS}
-${referenceLines(run, adapter)}    trainer.train()
+${reference}    trainer.train()
     trainer.save_model(args.output_dir)
     trainer.save_state()
     if args.hub_model_id:
@@ -216,13 +217,21 @@ if __name__ == "__main__":
     main()`
 }
 
+/** Whether the KL term needs the adapter that the run began with; a folder that begins where the page did has it as adapter/. */
+export function comparesWithStart({ config, step }: RunRecord): boolean {
+  return config.grpo.beta !== 0 && step > 0
+}
+
 /** What the KL term compares with: on the page the policy that the run began with, in TRL a copy of the adapter that it is given. */
-function referenceLines({ config, step }: RunRecord, adapter: boolean): string {
-  const { grpo, adapter: source } = config
-  if (grpo.beta === 0 || step === 0) return ''
+function referenceLines(run: RunRecord, adapter: boolean, start: boolean): string {
+  const source = run.config.adapter
+  if (!comparesWithStart(run)) return ''
   if (!adapter) {
     return `${comment('STUB: the page’s reference is the model that the run began with; TRL takes the one that it finds under BASE, which is already trained.', 4)}\n`
   }
+  const told = "The page's reference is the adapter that the run began with"
+  const set = (weights: string) => `set_peft_model_state_dict(trainer.model, load_peft_weights(${weights}), adapter_name="ref")`
+  if (start) return `    # ${told}. TRL took a copy of adapter/.\n    ${set('str(args.folder / "start")')}\n`
   if (source === null) {
     return `    # The page's reference is the policy that the run began with: a fresh LoRA, which is the base model. TRL took a copy of adapter/.
     for name, parameter in trainer.model.named_parameters():
@@ -230,16 +239,16 @@ function referenceLines({ config, step }: RunRecord, adapter: boolean): string {
             parameter.data.zero_()
 `
   }
-  const from = source.kind === 'hub' ? `load_peft_weights(${pyString(source.repo)}, revision=${pyString(source.revision)})` : ''
   if (source.kind === 'hub') {
-    return `    # The page's reference is the adapter that the run began with. TRL took a copy of adapter/.
-    set_peft_model_state_dict(trainer.model, ${from}, adapter_name="ref")
-`
+    // A commit stays what it is; a branch does not.
+    const moves = /^[0-9a-f]{40}$/.test(source.revision)
+      ? `${told}. TRL took a copy of adapter/.`
+      : `STUB: ${told}: what ${source.revision} of\n${source.repo} was then. It may have moved since; give the commit as revision.`
+    return `${comment(moves, 4)}\n    ${set(`${pyString(source.repo)}, revision=${pyString(source.revision)}`)}\n`
   }
   return `${comment(
-    `STUB: the page's reference is the adapter that the run began with, the file ${source.name}, which the page did not keep. TRL compares with adapter/\n` +
-      'instead, so the KL term is 0 at first. With the file at hand, from peft:\n' +
-      'set_peft_model_state_dict(trainer.model, load_peft_weights("FOLDER OF THE FILE"), adapter_name="ref")',
+    `STUB: ${told}, the file ${source.name}, which is not in this folder. TRL compares with adapter/\n` +
+      `instead, so the KL term is 0 at first. With the file at hand, from peft:\n${set('"FOLDER OF THE FILE"')}`,
     4,
   )}\n`
 }

@@ -105,8 +105,31 @@ describe('train.py', () => {
     expect(train(run({}, { beta: 0.1 }))).toContain('if ".ref." in name and "lora_B" in name:')
     const hub = train(run({ adapter: { kind: 'hub', repo: 'a/"b', revision: 'r' } }, { beta: 0.1 }))
     expect(hub).toContain('load_peft_weights("a/\\"b", revision="r")')
+    expect(hub).toMatch(/# STUB: .*what r of\n.* It may have moved since/)
+    expect(train(run({ adapter: { kind: 'hub', repo: 'a/b', revision: '0123456789'.repeat(4) } }, { beta: 0.1 }))).not.toContain('STUB')
     expect(hub).toContain('import PeftModel, load_peft_weights, set_peft_model_state_dict')
-    expect(train(run({ adapter: { kind: 'file', name: 'mine\nevil()' } }, { beta: 0.1 }))).toMatch(/# STUB: .*the file mine\n {4}# evil\(\)/)
+    expect(train(run({ adapter: { kind: 'file', name: 'mine\nevil()' } }, { beta: 0.1 }))).toMatch(/# STUB: .*the file mine\n {4}# evil\(\), which is not in this folder/)
+  })
+
+  it.each([
+    ['fresh', null],
+    ['of the Hub', { kind: 'hub', repo: 'me/lora', revision: 'main' }],
+    ['a file', { kind: 'file', name: 'mine' }],
+  ] as const)('compares with the adapter that the run began with where that is given, %s', (_, adapter) => {
+    const made = files(run({ adapter }, { beta: 0.1 }), { start: ADAPTER })
+    expect(made['train.py']).toContain('    set_peft_model_state_dict(trainer.model, load_peft_weights(str(args.folder / "start")), adapter_name="ref")\n    trainer.train()')
+    expect(made['train.py']).toContain('import PeftModel, load_peft_weights, set_peft_model_state_dict')
+    expect(made['train.py']).not.toMatch(/STUB|me\/lora|zero_/)
+    expect(made['README.md']).toContain('| start/ |')
+    expect(Object.keys(made).filter((path) => path.startsWith('start/'))).toEqual(['start/adapter_config.json', 'start/adapter_model.safetensors'])
+  })
+
+  it('has no use for the beginning without a KL term, or where the run is at its beginning', () => {
+    for (const record of [run(), { ...run({}, { beta: 0.1 }), step: 0 }]) {
+      const made = files(record, { start: ADAPTER })
+      expect(made['train.py']).not.toContain('ref')
+      expect(Object.keys(made).filter((path) => path.startsWith('start/'))).toEqual([])
+    }
   })
 
   it('marks a base that the page kept in fewer bits', () => {
