@@ -71,6 +71,8 @@ export function createController(
     if (message.type === 'cleared' || message.type === 'restored') selection.setState({ step: null, token: null })
     // A run that was gone on with brings its settings; a recording leaves those of the run that is loaded.
     if (message.type === 'restored' && !isRecording(message.run)) takeOver(message.run.config)
+    // Nothing is trained under what is only looked at.
+    if (message.type === 'restored' && isRecording(message.run)) afterReady = null
     if (message.type === 'evaluation') {
       pending.get(message.requestId)?.resolve(message.result)
       pending.delete(message.requestId)

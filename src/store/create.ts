@@ -4,6 +4,7 @@ import { createAccount } from './account-store'
 import { createChat } from './chat-store'
 import { createController, type EnginePort } from './controller'
 import type { Stores } from './hooks'
+import { withoutLateImports } from './late-import'
 import { readLink } from './link'
 import { createModelStore } from './model-store'
 import { createPlay } from './play-store'
@@ -16,7 +17,8 @@ import { createSetupStore } from './setup-store'
 import { createTakeAway } from './take-away-store'
 
 /** A link that names a server or a model of the Hub waits for consent; nothing here starts the engine. */
-export function createStores(port: EnginePort, hash: string, clock: Clock): Stores {
+export function createStores(engine: EnginePort, hash: string, clock: Clock): Stores {
+  const port = withoutLateImports(engine)
   const link = readLink(hash)
   const run = createRunStore(clock)
   const setup = createSetupStore()

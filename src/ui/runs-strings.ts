@@ -53,6 +53,7 @@ export const RUNS_STRINGS = {
     drop: 'or drop it here',
     reading: (name: string) => `Reading ${name}`,
     blocked: 'A step is being trained: press Pause first.',
+    late: (name: string) => `${name} is not shown: a run was begun or changed while it was being read. Give the file again when no step is being trained.`,
     many: 'One file at a time.',
     kind: (name: string) => `${name} is neither JSONL nor Parquet by its name. Take a file that ends in .jsonl or .parquet.`,
   },
