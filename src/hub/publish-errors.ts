@@ -26,6 +26,14 @@ export function refusal(recurrence: Recurrence, message: string, advice: string)
   return new PlaygroundError('model', message, `${advice} ${KEPT}`, { recurrence })
 }
 
+/** A new repository was asked for, and one of that name holds files already: whether they are to be replaced is for a person to say. */
+export class RepositoryExists extends PlaygroundError {
+  constructor(repo: string) {
+    const advice = `To replace its files of the same names, publish into one that exists; otherwise choose another name. ${KEPT}`
+    super('model', `${repo} exists already and is not empty, but you asked for a new repository.`, advice, { recurrence: 'lasting' })
+  }
+}
+
 /** The error of an upload that a person stopped. */
 export function publishStopped(repo: string, committing: boolean): PlaygroundError {
   const end = committing ? `while the Hub was making the commit: look at ${repo} to see whether it is there` : 'before the commit: nothing of it is on the Hub'

@@ -3,7 +3,7 @@
 import type { PlaygroundError } from '../core/errors'
 import { gitBlobHash, lfsHash } from './file-hashes'
 import { PublishFailure, type PublishConnection } from './publish-connection'
-import { refusal } from './publish-errors'
+import { refusal, RepositoryExists } from './publish-errors'
 import type { UploadFile } from './publish-upload'
 
 export interface TargetRepo {
@@ -29,19 +29,30 @@ export async function lookAt(connection: PublishConnection, { type, name }: Targ
   }
 }
 
+export interface Wish {
+  /** 'new': one that holds files is refused; 'existing': one that is not there is. */
+  into: 'new' | 'existing'
+  /** Of a repository that is made now; one that exists and is public is refused where this is set. */
+  private: boolean
+  /** That are to be published. */
+  paths: readonly string[]
+}
+
 /**
- * Makes the repository where there is none.
+ * Finds the repository, or makes it where a new one is asked for. An empty one counts as new: an earlier try may have got no further.
  * @param onCreate called before it is made
- * @throws PublishFailure, and PlaygroundError where everybody could read what should be private
+ * @throws PublishFailure, RepositoryExists, and PlaygroundError where it is not there, holds something else, or everybody could read
+ *   what should be private
  */
-export async function findOrCreate(connection: PublishConnection, repo: TargetRepo, isPrivate: boolean, onCreate: () => void): Promise<void> {
+export async function findOrCreate(connection: PublishConnection, repo: TargetRepo, wish: Wish, onCreate: () => void): Promise<void> {
   const existing = await lookAt(connection, repo)
-  if (existing) return checkVisibility(existing)
+  if (existing) return check(existing)
+  if (wish.into === 'existing') throw nowhere(repo, 'Check the name, or publish into a new repository.')
   onCreate()
   const { createRepo } = await import('@huggingface/hub')
   try {
     await connection.ask(
-      (shared) => createRepo({ ...shared, repo, visibility: isPrivate ? 'private' : 'public' }),
+      (shared) => createRepo({ ...shared, repo, visibility: wish.private ? 'private' : 'public' }),
       // Two creations of one account at a time; any other 409 is a repository that exists.
       (failure) => failure.kind === 'status' && failure.status === 409 && /conflicting operation/.test(failure.message ?? ''),
     )
@@ -50,13 +61,56 @@ export async function findOrCreate(connection: PublishConnection, repo: TargetRe
     if (!(error instanceof PublishFailure) || ![401, 402, 403, 409].includes(error.status ?? 0)) throw error
     const there = await lookAt(connection, repo)
     if (!there) throw error
-    checkVisibility(there)
+    await check(there)
   }
 
-  function checkVisibility(found: { private: boolean }): void {
-    if (found.private || !isPrivate) return
-    const message = `${repo.name} exists already and everybody can read it, but you asked for a private repository.`
-    throw refusal('lasting', message, 'Choose another name, or “public” if everybody may read it.')
+  async function check(found: { private: boolean; sha: string }): Promise<void> {
+    if (!found.private && wish.private) {
+      const message = `${repo.name} exists already and everybody can read it, but you asked for a private repository.`
+      throw refusal('lasting', message, 'Choose another name, or “public” if everybody may read it.')
+    }
+    if (wish.into === 'existing') return refuseOtherKind(connection, repo, found.sha, wish.paths)
+    const paths = await pathsAt(connection, repo, found.sha)
+    if (paths?.every((path) => path === '.gitattributes') !== true) throw new RepositoryExists(repo.name)
+  }
+}
+
+/** The error for a repository that this token does not see. */
+export function nowhere({ type, name }: TargetRepo, advice: string): PlaygroundError {
+  return refusal('lasting', `The Hub has no ${type} ${name} that this token may see.`, advice)
+}
+
+const isAdapter = (paths: readonly string[]): boolean => paths.includes('adapter_config.json')
+const isWhole = (paths: readonly string[]): boolean => paths.some((path) => /^(pytorch_)?model([.-][^/]*)?\.(safetensors|bin)(\.index\.json)?$/.test(path))
+
+/**
+ * Refuses an adapter beside a whole model and the other way round: transformers would load both at once. Repositories whose files the
+ * token may not read are not judged, nor those that hold both already.
+ * @throws PublishFailure and PlaygroundError
+ */
+export async function refuseOtherKind(connection: PublishConnection, repo: TargetRepo, commit: string, paths: readonly string[]): Promise<void> {
+  const there = (await pathsAt(connection, repo, commit)) ?? []
+  const advice = 'Choose another name for it, so that whoever loads either gets what it says.'
+  if (isAdapter(paths) && isWhole(there) && !isAdapter(there)) {
+    throw refusal('lasting', `${repo.name} holds a whole model, and a LoRA adapter beside it would be loaded on top of that.`, advice)
+  }
+  if (isWhole(paths) && isAdapter(there) && !isWhole(there)) {
+    throw refusal('lasting', `${repo.name} holds a LoRA adapter, which would be loaded on top of the merged model that has it in it already.`, advice)
+  }
+}
+
+/** Paths of a commit's files; null where this token may not read them. Throws PublishFailure. */
+async function pathsAt(connection: PublishConnection, repo: TargetRepo, commit: string): Promise<string[] | null> {
+  const { listFiles } = await import('@huggingface/hub')
+  try {
+    return await connection.ask(async (shared) => {
+      const paths: string[] = []
+      for await (const { path, type } of listFiles({ ...shared, repo, revision: commit, recursive: true })) if (type === 'file') paths.push(path)
+      return paths
+    })
+  } catch (error) {
+    if (error instanceof PublishFailure && [401, 403, 404].includes(error.status ?? 0)) return null
+    throw error
   }
 }
 

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startHub, type Hub, type TokenInput } from '../../e2e/hub/server'
 import { describeError, isLasting, PlaygroundError } from '../core/errors'
+import { RepositoryExists } from './publish-errors'
 import { ADAPTER_FILES, publishing, type Trial } from './testing/publishing'
 
 const WRITE = 'hf_writeSECRETtoken'
@@ -62,7 +63,7 @@ describe('what arrives', () => {
   })
 
   it('goes into a repository that exists, whose other files stay', async () => {
-    await start({ repo: { type: 'model', name: 'me/old' } }).done
+    await start({ repo: { type: 'model', name: 'me/old' }, into: 'existing' }).done
     await expectArrived('me/old')
     expect(Object.keys(await hub.contents('me/old')).sort()).toEqual(['README.md', 'adapter_config.json', 'adapter_model.safetensors', 'config.json'])
     expect(asked('POST', 'repos/create')).toEqual([])
@@ -84,20 +85,42 @@ describe('what arrives', () => {
   })
 
   it('goes with a fine-grained token for one repository, which may not create it', async () => {
-    await start({ repo: { type: 'model', name: 'me/old' } }, 'hf_one').done
+    await start({ repo: { type: 'model', name: 'me/old' }, into: 'existing' }, 'hf_one').done
     await expectArrived('me/old')
+  })
+
+  it('goes into an empty repository as into a new one: an earlier try may have made it', async () => {
+    hub.fault({ kind: 'status', status: 403, on: '/commit/' })
+    await failure(start())
+    expect(hub.repo('me/lora').titles).toEqual([])
+    expect(await start().done).toMatchObject({ verified: true })
+    await expectArrived()
+  })
+
+  it('is not an adapter beside a whole model, nor the other way round', async () => {
+    const whole = [{ path: 'model.safetensors', content: 'w' }, { path: 'config.json', content: '{}' }]
+    await start({ repo: { type: 'model', name: 'me/whole' }, files: whole }).done
+    await start().done
+    const [first, second] = [hub.sha('me/whole'), hub.sha('me/lora')]
+    for (const more of [{ into: 'existing' as const }, { asPullRequest: true }]) {
+      const beside = await failure(start({ repo: { type: 'model', name: 'me/whole' }, ...more }))
+      expect(describeError(beside)).toMatch(/me\/whole holds a whole model, and a LoRA adapter beside it.*another name.*Nothing is lost/)
+      expect(describeError(await failure(start({ files: whole, ...more })))).toMatch(/me\/lora holds a LoRA adapter, which would be loaded on top of the merged model/)
+    }
+    expect([hub.sha('me/whole'), hub.sha('me/lora')]).toEqual([first, second])
+    expect(await start({ repo: { type: 'model', name: 'me/whole' }, files: whole, into: 'existing' }).done).toMatchObject({ verified: true })
   })
 
   it('goes again: a second publication of the same needs no bytes a second time', async () => {
     await start().done
     const first = hub.sha('me/lora')
-    expect(await start().done).toMatchObject({ commit: first, verified: true })
+    expect(await start({ into: 'existing' }).done).toMatchObject({ commit: first, verified: true })
     expect(asked('PUT', 'uploads')).toHaveLength(1)
   })
 
   it('goes with the least that signing in asks for, into what it made itself', async () => {
     await start({}, 'hf_oauth_contributor').done
-    await start({}, 'hf_oauth_contributor').done
+    await start({ into: 'existing' }, 'hf_oauth_contributor').done
     await expectArrived()
   })
 })
@@ -112,9 +135,11 @@ describe('who may not', () => {
     ['a fine-grained token without discussions', 'hf_other', { repo: { type: 'model', name: 'you/model' }, asPullRequest: true }, /lacks the permission discussion\.write for you\/model/],
     ['a foreign namespace', WRITE, { repo: { type: 'model', name: 'you/lora' } }, /account me may not write under “you”\. Write to one of: me, team\./],
     ['an OAuth token without the scope (403)', 'hf_oauth_profile', {}, /of me may not create repositories under me \(403\) \(“You don't have the rights.*contribute-repos/],
-    ['an OAuth token for a repository made elsewhere (403)', 'hf_oauth_contributor', { repo: { type: 'model', name: 'me/old' } }, /may not write to me\/old \(403\).*write-repos/],
+    ['an OAuth token for a repository made elsewhere (403)', 'hf_oauth_contributor', { repo: { type: 'model', name: 'me/old' }, into: 'existing' }, /may not write to me\/old \(403\).*write-repos/],
     ['an OAuth token for a pull request (403)', 'hf_oauth_contributor', { repo: { type: 'model', name: 'you/model' }, asPullRequest: true }, /pull request to you\/model \(403\).*write-discussions.*large files/],
     ['a pull request to nothing', WRITE, { repo: { type: 'model', name: 'you/none' }, asPullRequest: true }, /The Hub has no model you\/none/],
+    ['a new one where there is none but an old one', WRITE, { repo: { type: 'model', name: 'me/old' } }, /me\/old exists already and is not empty, but you asked for a new repository\. To replace its files/],
+    ['an existing one that is not there', WRITE, { into: 'existing' }, /The Hub has no model me\/lora that this token may see\. Check the name, or publish into a new/],
     ['what everybody could read', WRITE, { repo: { type: 'model', name: 'me/open' } }, /me\/open exists already and everybody can read it/],
   ])('%s is told so, once, and nothing changes', async (_, token, more, sentence) => {
     const trial = start(more, token)
@@ -124,6 +149,12 @@ describe('who may not', () => {
     expect(error.kind === 'config' || isLasting(error)).toBe(true)
     expect(trial.told.waits).toEqual([])
     expectNoCommit()
+  })
+
+  it('a new repository that exists is told apart from all else, so that it can be updated', async () => {
+    expect(await failure(start({ repo: { type: 'model', name: 'me/old' } }))).toBeInstanceOf(RepositoryExists)
+    expect(await failure(start({ into: 'existing' }))).not.toBeInstanceOf(RepositoryExists)
+    expect(hub.repos()).not.toContain('me/lora')
   })
 
   it('large files in a foreign pull request may be refused, and it says so', async () => {

@@ -6,7 +6,7 @@ import { isRepoId } from './model-reference'
 import { missingAccess, readWhoAmI } from './publish-access'
 import { PublishConnection, PublishFailure, type ConnectionOptions } from './publish-connection'
 import { publishError, publishStopped, refusal, type PublishContext } from './publish-errors'
-import { damaged, differingFiles, findOrCreate, lookAt, repoUrl, type TargetRepo } from './publish-repo'
+import { damaged, differingFiles, findOrCreate, lookAt, nowhere, refuseOtherKind, repoUrl, type TargetRepo } from './publish-repo'
 import { uploadOnce, type UploadedCommit, type UploadFile } from './publish-upload'
 import { isPassing } from './retry'
 import type { HubFailure } from './sentences'
@@ -17,6 +17,8 @@ export interface PublishOptions extends ConnectionOptions {
   repo: TargetRepo
   /** Stay with the caller whatever happens. */
   files: readonly ExportFile[]
+  /** 'new': a repository that holds files is refused with RepositoryExists; 'existing': one that is not there is refused. Of pull requests always 'existing'. */
+  into: 'new' | 'existing'
   /** Of a repository that is made now; one that exists and is public is refused where this is set. */
   private: boolean
   /** To a repository that exists, also of others. */
@@ -37,7 +39,7 @@ export interface Published {
 }
 
 /**
- * Checks the token, makes the repository where there is none, uploads all files as one commit and compares size and hash of each
+ * Checks the token, finds the repository or makes the new one that is asked for, uploads all files as one commit and compares size and hash of each
  * with what the Hub then has. Waits and tries again after 429, 5xx, broken connections, and 409 and 412 of a commit.
  *
  * @throws PlaygroundError 'config' for what cannot be published as it is, 'stopped' after an abort, else 'model';
@@ -76,8 +78,9 @@ class Publication {
     this.account = who.name
     const missing = missingAccess(who, repo.name, asPullRequest)
     if (missing) throw missing
-    if (!asPullRequest) await findOrCreate(this.connection, repo, this.options.private, () => (this.during = 'creating'))
-    else if (!(await lookAt(this.connection, repo))) throw this.nowhere()
+    const paths = this.files.map(({ path }) => path)
+    if (asPullRequest) await this.findForPullRequest(paths)
+    else await findOrCreate(this.connection, repo, { into: this.options.into, private: this.options.private, paths }, () => (this.during = 'creating'))
     const { oid, pullRequestUrl } = await this.upload()
     this.during = 'verifying'
     this.connection.tell({ stage: 'verifying' })
@@ -163,9 +166,11 @@ class Publication {
     return true
   }
 
-  private nowhere(): PlaygroundError {
-    const { name, type } = this.options.repo
-    return refusal('lasting', `The Hub has no ${type} ${name} that this token may see.`, 'A pull request needs a repository that exists: check the name.')
+  private async findForPullRequest(paths: readonly string[]): Promise<void> {
+    const { repo } = this.options
+    const found = await lookAt(this.connection, repo)
+    if (!found) throw nowhere(repo, 'A pull request needs a repository that exists: check the name.')
+    await refuseOtherKind(this.connection, repo, found.sha, paths)
   }
 
   private unheard(): PlaygroundError {

@@ -3,7 +3,7 @@ import type { EvaluationResult, Message, PublishTarget } from '../worker/protoco
 import { createTakeAway, exportKey } from './take-away-store'
 import { scriptedPort } from './testing/script'
 
-const TARGET: PublishTarget = { what: 'adapter', repo: 'me/lane', private: true, asPullRequest: false }
+const TARGET: PublishTarget = { what: 'adapter', repo: 'me/lane', into: 'new', private: true, asPullRequest: false }
 const DEAD: Message = { type: 'state', state: { state: 'failed', error: 'The worker stopped.', advice: 'Reload.', recoverable: false } }
 
 function page(measure: (episodes: number) => Promise<EvaluationResult> = () => Promise.reject(new Error('busy'))) {
@@ -73,6 +73,19 @@ describe('an upload', () => {
     // The first one's late word changes nothing.
     port.say({ type: 'published', requestId: 1, result: { ok: false, error: 'Late.', advice: '', canRetry: true } })
     expect(view().publish).toMatchObject({ result: null, stopping: false })
+  })
+
+  it('goes into the repository that exists only after it was refused for that', () => {
+    const { port, takeAway } = page()
+    takeAway.publish('run-a', TARGET)
+    takeAway.updateExisting()
+    port.say({ type: 'published', requestId: 1, result: { ok: false, error: 'No.', advice: '', canRetry: false } })
+    takeAway.updateExisting()
+    expect(port.sent).toHaveLength(1)
+    takeAway.publish('run-a', TARGET)
+    port.say({ type: 'published', requestId: 2, result: { ok: false, error: 'It exists.', advice: '', canRetry: false, exists: true } })
+    takeAway.updateExisting()
+    expect(port.sent.at(-1)).toEqual({ type: 'publish', requestId: 3, id: 'run-a', target: { ...TARGET, into: 'existing' } })
   })
 
   it('ends with the worker', () => {

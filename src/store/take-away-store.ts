@@ -49,6 +49,8 @@ export interface TakeAway {
   publish(id: string, target: PublishTarget): void
   /** Once more with the same target. */
   retryPublish(): void
+  /** Once more, into the repository that exists, where a new one was asked for. */
+  updateExisting(): void
   stopPublish(): void
   /** Takes the outcome of the last upload away. */
   forgetPublish(): void
@@ -130,6 +132,10 @@ export function createTakeAway(port: EnginePort, measure: (episodes: number) => 
     retryPublish() {
       const before = store.getState().publish
       if (before?.result && !before.result.ok) publish(before.id, before.target)
+    },
+    updateExisting() {
+      const before = store.getState().publish
+      if (before?.result && !before.result.ok && before.result.exists) publish(before.id, { ...before.target, into: 'existing' })
     },
     stopPublish() {
       const now = store.getState().publish

@@ -78,10 +78,12 @@ export const TAKE_AWAY_STRINGS = {
     confirm: 'I have looked at the trajectories, and these texts may be public',
     publish: (repo: string) => (repo === '' ? 'Publish' : `Publish to ${repo}`),
     needsOwner: 'Put the owner’s name before the slash.',
+    needsName: 'Put the repository’s name after the slash.',
     needsAccount: 'Sign in or paste a token first.',
     cancel: 'Cancel',
     cancelling: 'Cancelling',
     retry: 'Try again',
+    update: (repo: string) => `Update ${repo}`,
     another: 'Publish something else',
     stages: {
       preparing: 'Making the files',

@@ -16,6 +16,8 @@ export type Command =
   /** Loads (or keeps) model and engine for this config, connects the environment, resets the adapter to step 0. */
   | { type: 'configure'; config: RunConfig }
   | { type: 'train' }
+  /** The run goes on to another end: the next train or step begins with these. */
+  | { type: 'extend'; max_steps: number; target_reward: number | null }
   /** One GRPO step. */
   | { type: 'step' }
   /** Pause after the current token; the step resumes where it stood. */
@@ -74,6 +76,8 @@ export interface PublishTarget {
   what: 'adapter' | 'merged' | 'trajectories'
   /** owner/name. */
   repo: string
+  /** 'new': a repository that holds files is refused (`exists` of the result); 'existing': its files of the same names are replaced. */
+  into: 'new' | 'existing'
   private: boolean
   /** As a pull request to a repository that exists. */
   asPullRequest: boolean
@@ -82,7 +86,8 @@ export interface PublishTarget {
 export type PublishResult =
   /** `url`: the repository or the pull request. `verified`: size and hash of every file were read back and agree. */
   | { ok: true; url: string; commit: string; verified: boolean }
-  | { ok: false; error: string; advice: string; canRetry: boolean }
+  /** `exists`: a new repository was asked for, and one with files has this name; the same can be published into it. */
+  | { ok: false; error: string; advice: string; canRetry: boolean; exists?: true }
 
 export interface ChatOptions {
   /** Begin a new conversation with this turn. */

@@ -2,6 +2,7 @@
 
 import { describeError, PlaygroundError } from '../core/errors'
 import type { ExportFile } from '../core/run-record'
+import { RepositoryExists } from '../hub/publish-errors'
 import type { RunArchive } from './archive'
 import type { HubAccess } from './hub-access'
 import type { RunJournal } from './journal'
@@ -57,6 +58,7 @@ export class TakeAwayDesk {
         ...this.hub.forPublishing(),
         repo: { type: target.what === 'trajectories' ? 'dataset' : 'model', name: target.repo },
         files,
+        into: target.into,
         private: target.private,
         asPullRequest: target.asPullRequest,
         title: `${kept.run.name}: GRPO, ${kept.run.step} steps`,
@@ -66,7 +68,7 @@ export class TakeAwayDesk {
       result = { ok: true, url: pullRequestUrl ?? url, commit, verified }
     } catch (error) {
       const retry = !(error instanceof PlaygroundError) || error.recurrence !== 'lasting'
-      result = { ok: false, ...sentences(error), canRetry: retry }
+      result = { ok: false, ...sentences(error), canRetry: retry, ...(error instanceof RepositoryExists ? { exists: true } : {}) }
     }
     this.stops.delete(requestId)
     this.post({ type: 'published', requestId, result })

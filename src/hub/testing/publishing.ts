@@ -21,7 +21,7 @@ export interface Trial {
   told: Told
 }
 
-/** Publishes the adapter to me/lora; what `more` says counts. */
+/** Publishes the adapter to me/lora, which is new; what `more` says counts. */
 export function publishing(endpoint: string, token: string | null, more: Partial<PublishOptions> = {}): Trial {
   const told: Told = { progress: [], waits: [] }
   const done = publishFiles({
@@ -29,6 +29,7 @@ export function publishing(endpoint: string, token: string | null, more: Partial
     token: () => token,
     repo: { type: 'model', name: 'me/lora' },
     files: ADAPTER_FILES,
+    into: 'new',
     private: true,
     asPullRequest: false,
     title: 'A trained LoRA',

@@ -2,7 +2,7 @@
 
 import { useState } from 'react'
 import type { RunRecord } from '../../core/run-record'
-import { useTakeAway } from '../../store/hooks'
+import { useStores, useTakeAway } from '../../store/hooks'
 import { S } from '../../ui/strings'
 import { Account } from './Account'
 import { PublishForm } from './PublishForm'
@@ -15,6 +15,12 @@ export function Publish({ run }: { run: RunRecord }) {
   const publish = useTakeAway((view) => view.publish)
   const [into, setInto] = useState<Into>('new')
   const words = S.takeAway.publish
+  const { takeAway, account } = useStores()
+  const update = () => {
+    // A right that is lacking for it is asked for above.
+    setInto('existing')
+    if (account.lacking({ toExisting: true, asPullRequest: false }).length === 0 && account.isValid()) takeAway.updateExisting()
+  }
   const wish = { toExisting: into === 'existing', asPullRequest: into === 'pull-request' }
   return (
     <section className="take-section" data-testid="publish-section">
@@ -22,7 +28,7 @@ export function Publish({ run }: { run: RunRecord }) {
       <p className="note">{words.lead}</p>
       <Account wish={wish} />
       {/* One upload at a time; of whichever run, it is shown until it is over. */}
-      {publish ? <PublishState publish={publish} /> : <PublishForm run={run} into={into} wish={wish} onInto={setInto} />}
+      {publish ? <PublishState publish={publish} onUpdate={update} /> : <PublishForm run={run} into={into} wish={wish} onInto={setInto} />}
     </section>
   )
 }

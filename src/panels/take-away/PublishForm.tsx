@@ -3,6 +3,7 @@
 import { useId, useState } from 'react'
 import type { RunRecord } from '../../core/run-record'
 import { isRepoId } from '../../hub/model-reference'
+import { withoutTokens } from '../../hub/secrets'
 import type { PublishWish } from '../../store/account-store'
 import { useAccount, useModels, useStores } from '../../store/hooks'
 import { S } from '../../ui/strings'
@@ -13,15 +14,20 @@ import type { Into } from './Publish'
 const WHATS: readonly PublishTarget['what'][] = ['adapter', 'merged', 'trajectories']
 const INTOS: readonly Into[] = ['new', 'existing', 'pull-request']
 
-/** A repository's name, made of the run's. */
-function proposed(run: RunRecord, what: PublishTarget['what'], owner: string | null): string {
-  const slug = run.name
+/** Letters of a run's random id, so that runs of one task and model get repositories of their own. */
+const ID_LETTERS = 6
+
+/** The name of a new repository, made of the run's; of one that exists, only the owner is known. */
+function proposed(run: RunRecord, { what, into, owner }: { what: PublishTarget['what']; into: Into; owner: string | null }): string {
+  if (into !== 'new') return `${owner ?? ''}/`
+  const slug = withoutTokens(run.name)
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 60)
-  return `${owner ?? ''}/grpo-${slug || 'run'}${what === 'adapter' ? '' : `-${what}`}`
+  const id = run.id.replace(/[^a-z0-9]/gi, '').toLowerCase().slice(0, ID_LETTERS)
+  return `${owner ?? ''}/grpo-${slug || 'run'}-${id}${what === 'adapter' ? '' : `-${what}`}`
 }
 
 interface PublishFormProps {
@@ -40,7 +46,7 @@ export function PublishForm({ run, into, wish, onInto }: PublishFormProps) {
   const [isPrivate, setPrivate] = useState(true)
   const [agreed, setAgreed] = useState(false)
   const words = S.takeAway.publish
-  const text = typed ?? proposed(run, what, owner)
+  const text = typed ?? proposed(run, { what, into, owner })
   const repo = text.trim()
   const named = isRepoId(repo)
   const missing = what === 'trajectories' ? null : whyNot(run, what)
@@ -49,7 +55,7 @@ export function PublishForm({ run, into, wish, onInto }: PublishFormProps) {
   const open = what === 'trajectories' && (!isPrivate || asPullRequest)
   const ready = hasToken && named && missing === null && (!open || agreed) && account.lacking(wish).length === 0
   const send = () => {
-    if (ready && account.isValid()) takeAway.publish(run.id, { what, repo, private: isPrivate, asPullRequest })
+    if (ready && account.isValid()) takeAway.publish(run.id, { what, repo, into: into === 'new' ? 'new' : 'existing', private: isPrivate, asPullRequest })
   }
   return (
     <form
@@ -75,7 +81,7 @@ export function PublishForm({ run, into, wish, onInto }: PublishFormProps) {
         <button type="submit" className="button primary" data-testid="publish" disabled={!ready}>
           {words.publish(named ? repo : '')}
         </button>
-        {!hasToken ? <span className="note">{words.needsAccount}</span> : typed === null && !named && <span className="note">{words.needsOwner}</span>}
+        {!hasToken ? <span className="note">{words.needsAccount}</span> : typed === null && !named && <span className="note">{text.startsWith('/') ? words.needsOwner : words.needsName}</span>}
       </div>
     </form>
   )

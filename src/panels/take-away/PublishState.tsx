@@ -7,10 +7,16 @@ import { takeLostFocus } from '../../ui/focus'
 import { S } from '../../ui/strings'
 import type { PublishProgress, PublishResult } from '../../worker/protocol'
 
-export function PublishState({ publish }: { publish: PublishView }) {
+interface PublishStateProps {
+  publish: PublishView
+  /** Publishes into the repository that turned out to exist. */
+  onUpdate: () => void
+}
+
+export function PublishState({ publish, onUpdate }: PublishStateProps) {
   return (
     <div className="publish-state" data-testid="publish-state">
-      {publish.result ? <Ended publish={publish} result={publish.result} /> : <UnderWay publish={publish} />}
+      {publish.result ? <Ended publish={publish} result={publish.result} onUpdate={onUpdate} /> : <UnderWay publish={publish} />}
     </div>
   )
 }
@@ -50,7 +56,7 @@ function sentence(progress: PublishProgress | null): string {
   return words.stages[progress.stage]
 }
 
-function Ended({ publish, result }: { publish: PublishView; result: PublishResult }) {
+function Ended({ publish, result, onUpdate }: PublishStateProps & { result: PublishResult }) {
   const { takeAway, account } = useStores()
   const words = S.takeAway.publish
   return (
@@ -60,6 +66,11 @@ function Ended({ publish, result }: { publish: PublishView; result: PublishResul
         {!result.ok && result.canRetry && (
           <button type="button" className="button" data-testid="publish-retry" ref={takeLostFocus} onClick={() => account.isValid() && takeAway.retryPublish()}>
             {words.retry}
+          </button>
+        )}
+        {!result.ok && result.exists && (
+          <button type="button" className="button" data-testid="publish-update" ref={takeLostFocus} onClick={onUpdate}>
+            {words.update(publish.target.repo)}
           </button>
         )}
         <button type="button" className="link" data-testid="publish-another" ref={takeLostFocus} onClick={takeAway.forgetPublish}>

@@ -149,10 +149,36 @@ describe('publishing', () => {
     expect(page.text('signed-in')).toBe('Signed in as julia.')
     expect(page.sent('token')).toEqual([{ type: 'token', token: JULIA.token }])
     expect(page.host.textContent).not.toContain(JULIA.token)
-    expect(page.find<HTMLInputElement>('publish-repo')?.value).toBe('julia/grpo-lane-first')
+    expect(page.find<HTMLInputElement>('publish-repo')?.value).toBe('julia/grpo-lane-first-runa')
     await page.press('publish')
-    const target = { what: 'adapter', repo: 'julia/grpo-lane-first', private: true, asPullRequest: false }
+    const target = { what: 'adapter', repo: 'julia/grpo-lane-first-runa', into: 'new', private: true, asPullRequest: false }
     expect(page.sent('publish')).toEqual([{ type: 'publish', requestId: 1, id: 'run-a', target }])
+  })
+
+  it('proposes another name for every run, without a token that is in the run’s name, and none of a repository that exists', async () => {
+    const page = await open([runRecord({ id: '7F3a-99c2', name: `lane hf_${'aB3'.repeat(12)}` })], '7F3a-99c2')
+    await page.signIn()
+    expect(page.find<HTMLInputElement>('publish-repo')?.value).toBe('julia/grpo-lane-hf-7f3a99')
+    await page.press('publish-existing')
+    expect(page.find<HTMLInputElement>('publish-repo')?.value).toBe('julia/')
+    expect([page.find('publish')?.disabled, page.text('publish-section')]).toEqual([true, expect.stringContaining('after the slash')])
+    await page.type('publish-repo', 'julia/old')
+    await page.press('publish')
+    expect(page.sent('publish')[0]?.target).toMatchObject({ repo: 'julia/old', into: 'existing', asPullRequest: false })
+  })
+
+  it('offers to update a repository that exists where a new one was asked for', async () => {
+    const page = await open()
+    let lacking = ['write-repos']
+    await page.signIn({ here: () => JULIA, lacking: (_, { toExisting }) => (toExisting ? lacking : []) })
+    await page.press('publish')
+    await page.say(published({ ok: false, error: 'julia/x exists already.', advice: 'Update it.', canRetry: false, exists: true }))
+    expect([page.find('publish-retry'), page.text('publish-update')]).toEqual([null, 'Update julia/grpo-lane-first-runa'])
+    await page.press('publish-update')
+    expect([page.sent('publish').length, page.text('lacking')]).toEqual([1, expect.stringContaining('write-repos')])
+    lacking = []
+    await page.press('publish-update')
+    expect(page.sent('publish')[1]).toMatchObject({ requestId: 2, id: 'run-a', target: { repo: 'julia/grpo-lane-first-runa', into: 'existing', private: true } })
   })
 
   it('takes a pasted token, which can be forgotten; its owner must be written', async () => {
@@ -201,7 +227,7 @@ describe('publishing', () => {
     expect(page.find('publish')?.disabled).toBe(true)
     await page.press('publish-confirm')
     await page.press('publish')
-    expect(page.sent('publish')[0]?.target).toEqual({ what: 'trajectories', repo: 'julia/grpo-lane-first-trajectories', private: false, asPullRequest: false })
+    expect(page.sent('publish')[0]?.target).toEqual({ what: 'trajectories', repo: 'julia/grpo-lane-first-runa-trajectories', into: 'new', private: false, asPullRequest: false })
   })
 
   it('shows how far it is, can be stopped, and ends with a link that was verified', async () => {
