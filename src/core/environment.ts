@@ -45,6 +45,11 @@ export interface EnvironmentSession {
   step(call: ToolCall): Promise<Observation>
   /** What the environment says of itself, for people only: it may hold the answer. Absent where it says nothing. */
   readState?(): Promise<Record<string, unknown>>
+  /**
+   * Asked before an episode is scored, after its last call: rejects when what was answered cannot be trusted, as after a frame that nobody had
+   * asked for. May take a moment where such a frame could still come. Absent where answers cannot be mixed up.
+   */
+  settle?(): Promise<void>
   /** Releases what the session holds; never rejects. */
   close(): Promise<void>
 }

@@ -76,6 +76,7 @@ function editedSession(session: EnvironmentSession, found: DiscoveredEnvironment
       return session.step({ ...call, name: called.id })
     },
     ...(session.readState ? { readState: async () => (await session.readState?.()) ?? {} } : {}),
+    ...(session.settle ? { settle: async () => session.settle?.() } : {}),
     close: () => session.close(),
   }
 }

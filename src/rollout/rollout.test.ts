@@ -249,6 +249,20 @@ describe('failures', () => {
     const done = prepare({ reply: () => say('x'), environment: { reset: () => ({ done: true, reward: 0 }) } })
     expect(first(await rollout(done.request))).toMatchObject({ exit: 'env_error', reward: null })
   })
+  it('an answer that came into doubt after the last call leaves its episode without a reward', async () => {
+    const doubt = new PlaygroundError('environment', 'h sent a observation that nobody had asked for.')
+    const { request } = prepare({
+      reply: (turn) => (turn === 0 ? say('x') : 'Done.'),
+      environment: {
+        step: () => ({ reward: 1 }),
+        settle: (options) => (options?.episode_id.endsWith('episode0') ? Promise.reject(doubt) : Promise.resolve()),
+      },
+    })
+    const [lost, kept] = await rollout(request)
+    expect(lost).toMatchObject({ exit: 'env_error', reward: null, error: doubt.message, turns: [{ calls: [{ reward: 1 }] }, {}] })
+    expect(kept).toMatchObject({ exit: 'answered', reward: 1 })
+  })
+
   it('a policy that never gets a call into the environment earns 0, whatever the environment makes of no rewards', async () => {
     const given = (rewards: readonly (number | null)[]) => rewards.find((reward) => reward !== null) ?? null
     for (const reply of ['no call at all', '<tool_call>{"name": "sing"}</tool_call>']) {

@@ -14,7 +14,7 @@ import { appendGiven, appendSampled, appendedTokens, assertConsistent, recordTur
 import { firstMessages } from './first-messages'
 import { sharedPrefix } from './prefix'
 import { Queue } from './queue'
-import { playTurn, SessionGate, type Begun, type Failure, type TurnOutcome } from './sessions'
+import { failureOf, playTurn, SessionGate, type Begun, type Failure, type TurnOutcome } from './sessions'
 import { SlotPool } from './slots'
 import { parseTurn } from './tool-calls'
 import type { RolloutRequest } from './types'
@@ -33,7 +33,7 @@ export async function rollout(request: RolloutRequest): Promise<Episode[]> {
 interface Run {
   readonly index: number
   readonly group: number
-  phase: 'new' | 'resetting' | 'reset' | 'ready' | 'sampling' | 'waiting' | 'finished'
+  phase: 'new' | 'resetting' | 'reset' | 'ready' | 'sampling' | 'waiting' | 'settling' | 'finished'
   begun: Begun | null
   /** Exists from the moment the prompt is known. */
   episode: Episode | null
@@ -41,6 +41,8 @@ interface Run {
   slot: number | null
   turnStart: number
   outcome: TurnOutcome | null
+  /** Its last call is answered: how it ends once its session has settled, null until then. */
+  ending: { exit: ExitReason; failure: Failure | null } | null
   /** Rounds of tool calls made. */
   rounds: number
   /** Of every call, in order. */
@@ -72,6 +74,7 @@ class Rollout {
       slot: null,
       turnStart: 0,
       outcome: null,
+      ending: null,
       rounds: 0,
       rewards: [],
     }))
@@ -113,6 +116,11 @@ class Rollout {
     await this.admit()
     for (const run of this.runs) {
       if (run.phase === 'waiting' && run.outcome) await this.continueAfter(run as Playing, run.outcome)
+    }
+    for (const run of this.runs) {
+      if (run.phase !== 'settling' || run.ending === null) continue
+      if (run.ending.failure === null) this.conclude(run, run.ending.exit, null)
+      else this.fail(run, run.ending.failure)
     }
     const writing = this.runs.filter((run): run is Playing => run.phase === 'sampling')
     if (writing.length > 0) await this.writeToken(writing)
@@ -307,7 +315,28 @@ class Rollout {
     this.finish(run, unreadable ? 'env_unreadable' : 'env_error', error)
   }
 
+  /** Ends the episode; one that is to be scored only once its session has nothing against its answers. */
   private finish(run: Run, exit: ExitReason, error: string | null = null): void {
+    const { session } = run
+    if (session?.settle === undefined || UNSCORABLE_EXITS.includes(exit)) return this.conclude(run, exit, error)
+    run.phase = 'settling'
+    this.releaseSlot(run)
+    const end = (failure: Failure | null): void => {
+      run.ending = { exit, failure }
+      this.wake.up()
+    }
+    session.settle().then(
+      () => end(null),
+      (error: unknown) => end(failureOf(error)),
+    )
+  }
+
+  private releaseSlot(run: Run): void {
+    if (run.slot !== null) this.pool.release(run.slot)
+    run.slot = null
+  }
+
+  private conclude(run: Run, exit: ExitReason, error: string | null): void {
     const { environment, step, chat, onEvent } = this.request
     const episode = run.episode ?? this.start(run, this.basePrompt, '', undefined)
     if (exit === 'stopped' && run.phase === 'sampling' && episode.ids.length > run.turnStart) {
@@ -319,10 +348,9 @@ class Rollout {
     episode.reward = UNSCORABLE_EXITS.includes(exit) ? null : (environment.episodeReward(run.rewards) ?? earnedNothing(episode))
     if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     assertConsistent(episode)
-    if (run.slot !== null) this.pool.release(run.slot)
+    this.releaseSlot(run)
     if (run.session) this.gate.end(run.session)
     if (exit !== 'stopped') this.queue.end(run.index, this.runs.filter((other) => other.phase === 'new').length)
-    run.slot = null
     run.session = null
     onEvent({ type: 'episode-finished', step, episode })
   }

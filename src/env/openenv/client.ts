@@ -8,7 +8,7 @@ import type { Tool } from '../../core/tools'
 import { discover, HELLO } from './discovery'
 import { sumUp } from './rewards'
 import { OpenEnvSession } from './session'
-import { defaultWebSocket, SessionSocket, type FrameObserver, type Reply, type WebSocketConstructor } from './socket'
+import { defaultWebSocket, QUIET_MS, SessionSocket, type FrameObserver, type Reply, type WebSocketConstructor } from './socket'
 import { locate, type Place } from './spaces'
 import { firstContact, Unreached } from './unreached'
 import { parseServerUrl, type ServerAddress } from './url'
@@ -19,6 +19,8 @@ export interface Deadlines {
   /** First answer of a session, and each question of discovery. */
   helloMs: number
   resetMs: number
+  /** Between an answer and the next question to the same session, in which a surplus answer shows itself. */
+  quietMs: number
   stepMs: number
   /** How long `open` and `connect` wait for a free session before they give up. */
   capacityMs: number
@@ -30,6 +32,7 @@ export const DEFAULT_DEADLINES: Deadlines = {
   openMs: 15_000,
   helloMs: 8000,
   resetMs: 60_000,
+  quietMs: QUIET_MS,
   stepMs: 60_000,
   capacityMs: 120_000,
   backoffMs: 500,
@@ -271,7 +274,9 @@ export class OpenEnvEnvironment implements Environment {
     const { host } = this.place ?? this.address
     const WebSocket = this.options.WebSocket ?? defaultWebSocket()
     const ws = (await this.place?.socketUrl()) ?? this.address.ws
-    const socket = await SessionSocket.open(ws, { WebSocket, host, deadlineMs: this.deadlines.openMs, onFrame: this.options.onFrame, signal: this.leave.signal }).catch((error: unknown) => {
+    const { openMs: deadlineMs, quietMs } = this.deadlines
+    const { onFrame } = this.options
+    const socket = await SessionSocket.open(ws, { WebSocket, host, deadlineMs, quietMs, onFrame, signal: this.leave.signal }).catch((error: unknown) => {
       throw error instanceof PlaygroundError ? new Unreached(error) : error
     })
     this.sessions.add(socket)

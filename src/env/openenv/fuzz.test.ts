@@ -81,7 +81,7 @@ function scripted(family: FamilyName) {
   const environment = new OpenEnvEnvironment('example.org', {
     WebSocket,
     fetch: () => Promise.reject(new TypeError('Failed to fetch')),
-    deadlines: { openMs: 1000, helloMs: 1000, resetMs: 1000, stepMs: 1000, capacityMs: 0, backoffMs: 1 },
+    deadlines: { openMs: 1000, helloMs: 1000, resetMs: 1000, stepMs: 1000, quietMs: 0, capacityMs: 0, backoffMs: 1 },
   })
   return { environment, plan, peers }
 }

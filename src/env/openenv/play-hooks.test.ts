@@ -8,7 +8,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 const offline = (() => Promise.reject(new TypeError('Failed to fetch'))) as typeof fetch
-const deadlines = { openMs: 500, helloMs: 500, resetMs: 200, stepMs: 100, capacityMs: 300, backoffMs: 10 }
+const deadlines = { openMs: 500, helloMs: 500, resetMs: 200, stepMs: 100, capacityMs: 300, backoffMs: 10, quietMs: 0 }
 const reset = { seed: 7, episode_id: 'e', split: 'train' as const }
 
 function server(max = Infinity, state: unknown = { type: 'state', data: { episode_id: 'e', step_count: 0, secret: 'crane' } }) {

@@ -112,7 +112,8 @@ export class OpenEnvSession implements EnvironmentSession {
     }
     const opponent = this.quirk('no-opponent')
     const last = played.at(-1) as Observation
-    if (opponent !== undefined && !last.done) played.push(await this.opponentMoves(opponent, first))
+    const reply = opponent === undefined || last.done ? null : await this.opponentMoves(opponent, first)
+    if (reply !== null) played.push(reply)
     const observation = joined(played, found.reward)
     if (observation.done) this.phase = 'over'
     return observation
@@ -135,6 +136,11 @@ export class OpenEnvSession implements EnvironmentSession {
     if (reply.kind === 'state') return reply.state
     const why = reply.kind === 'error' ? reply.message || reply.code : `it answered with a ${reply.kind}`
     throw new PlaygroundError('environment', `${host} told no state: ${why}.`)
+  }
+
+  /** Rejects, after a moment at most, when a frame came that nobody had asked for: answers may have been read as those of other calls. */
+  settle(): Promise<void> {
+    return this.socket.settle()
   }
 
   /** Says goodbye and frees the server's slot; never rejects. */
@@ -168,8 +174,19 @@ export class OpenEnvSession implements EnvironmentSession {
     return reply.kind === 'observation' ? reply : this.fail('step', reply)
   }
 
-  /** A random legal move for the other side, fixed by the seed; what it wins, the policy loses. */
-  private async opponentMoves({ field, legal }: Extract<Quirk, { kind: 'no-opponent' }>, frame: ObservationFrame): Promise<Observation> {
+  /** A random legal move for the other side, fixed by the seed; what it wins, the policy loses. Null where it is not the other side's turn. */
+  private async opponentMoves({ field, legal, turn }: Extract<Quirk, { kind: 'no-opponent' }>, frame: ObservationFrame): Promise<Observation | null> {
+    // Servers up to 0.3.1 leave metadata out; their state tells.
+    const told: unknown = frame.observation[turn.field] ?? frame.metadata[turn.field] ?? (await this.readState().catch((error: unknown) => this.lose(error)))[turn.field]
+    if (typeof told !== 'number') {
+      return this.lose(
+        new UnreadableReplyError(
+          `${this.options.host} did not say whose turn it is (${turn.field}), so nobody knows whether the opponent has moved.`,
+          'The environment may be of another version than the one we know.',
+        ),
+      )
+    }
+    if (told === turn.own) return null
     const moves: unknown = frame.observation[legal]
     if (!Array.isArray(moves) || moves.length === 0) {
       return this.lose(

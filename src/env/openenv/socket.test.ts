@@ -69,6 +69,7 @@ describe('requests', () => {
     expect(await session.request(step, 1000)).toMatchObject({ kind: 'observation', reward: 1, observation: { got: { to: 'left' } } })
     const first = session.request(step, 1000)
     expect(await failure(session.request(step, 1000))).toContain('another request')
+    await vi.advanceTimersByTimeAsync(20)
     expect(await first).toMatchObject({ kind: 'observation' })
     expect(peers[0]?.received).toHaveLength(2)
   })
@@ -146,6 +147,64 @@ describe('requests', () => {
     const words = kind === 'observation' ? 'nobody had asked for' : `reported ${kind} though nothing had been asked of it`
     expect(await failure(session.request(step, 1000))).toContain(words)
     expect([session.usable, peers[0]?.received.length]).toEqual([false, 1])
+  })
+})
+
+describe('a server that answers twice', () => {
+  const twice = (after: number) =>
+    open({
+      onFrame: (_, peer) => {
+        peer.send(observation({}, 1))
+        setTimeout(() => peer.send(observation({}, 1)), after)
+      },
+    })
+
+  it('is found out before its surplus could be taken for the answer to the next call', async () => {
+    const { socket, peers } = twice(3)
+    const session = await socket
+    await session.request(step, 1000)
+    const second = failure(session.request(step, 1000))
+    await vi.advanceTimersByTimeAsync(20)
+    expect(await second).toContain('sent a observation that nobody had asked for')
+    expect(peers[0]?.received).toHaveLength(1)
+  })
+
+  it('is found out after the last call, before the episode is scored', async () => {
+    const session = await twice(30).socket
+    await session.request(step, 1000)
+    const settled = failure(session.settle())
+    await vi.advanceTimersByTimeAsync(50)
+    expect(await settled).toContain('nobody had asked for')
+  })
+
+  it('also by the answer that its surplus has displaced', async () => {
+    let asked = 0
+    const { socket } = open({
+      onFrame: (_, peer) => {
+        const first = asked++ === 0
+        setTimeout(() => peer.send(observation({}, first ? 1 : -1)), 100)
+        if (first) setTimeout(() => peer.send(observation({}, 1)), 140)
+      },
+    })
+    const session = await socket
+    const play = async () => {
+      await session.request(step, 1000)
+      await session.request(step, 1000)
+      await session.settle()
+    }
+    const played = failure(play())
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await played).toContain('nobody had asked for')
+  })
+
+  it('a server that hangs up after its last answer has answered all the same', async () => {
+    const { socket, peers } = open({ onFrame: (_, peer) => peer.send(observation({}, 1, true)) })
+    const session = await socket
+    await session.request(step, 1000)
+    peers[0]?.hangUp(1000)
+    await vi.advanceTimersByTimeAsync(1)
+    await session.settle()
+    expect(session.usable).toBe(false)
   })
 })
 

@@ -1,6 +1,7 @@
 /** One socket = one session = at most one request under way. A deadline closes the socket, so no late reply is ever read. */
 
 import { PlaygroundError, UnreadableReplyError } from '../../core/errors'
+import { sleep } from '../../core/sleep'
 import { cutText } from '../../core/text'
 import { parseServerFrame, type Request, type ServerFrame } from './protocol'
 
@@ -45,6 +46,12 @@ export function describeClose(code: number, reason = ''): string {
 
 /** How long a closing handshake may take before we let go. */
 const CLOSE_MS = 2000
+/** A server that answers twice does it at once: frames carry no id, so a second answer must be in before the next question goes out, ms. */
+export const QUIET_MS = 20
+/** The same before an episode is scored, ms: where questions followed each other at once, as long as the slowest answer took, within these. */
+const SETTLE_MS = 50
+const SETTLE_RUSHED_MS = 300
+const SETTLE_MOST_MS = 2000
 
 /** What may answer a request, besides an error. */
 const ANSWERS: Record<Request['type'], Reply['kind']> = { reset: 'observation', step: 'observation', state: 'state', mcp: 'mcp' }
@@ -56,6 +63,8 @@ interface Pending {
   resolve: (reply: Reply) => void
   reject: (error: PlaygroundError) => void
   timer: ReturnType<typeof setTimeout>
+  /** When it was sent, performance.now(). */
+  from: number
 }
 
 /** The browser's (or Node 22's) WebSocket. Throws PlaygroundError('environment') where there is none. */
@@ -76,6 +85,15 @@ export class SessionSocket {
   private verdict: Reply | null = null
   /** Why no request can be made any more. */
   private ended: PlaygroundError | null = null
+  /** A frame that nobody had asked for, or that cannot be read: earlier answers may have been other requests' too. */
+  private doubt: PlaygroundError | null = null
+  /** The latest reply: what it was and when, performance.now(). */
+  private latest: { kind: Reply['kind']; at: number } | null = null
+  /** Whether a request has followed an answer at once, and the longest time that an answer took, ms. */
+  private rushed = false
+  private slowest = 0
+  /** A request waits until the line is quiet. */
+  private hushing = false
   private markClosed: () => void = () => undefined
   private readonly closed = new Promise<void>((resolve) => (this.markClosed = resolve))
 
@@ -83,12 +101,13 @@ export class SessionSocket {
     private readonly ws: WebSocketLike,
     private readonly host: string,
     private readonly onFrame: FrameObserver | undefined,
+    private readonly quietMs: number,
   ) {}
 
   /** Opens the socket. Rejects with PlaygroundError('environment') after `deadlineMs`, when the signal aborts, or when the connection fails. */
   static open(
     url: string,
-    options: { WebSocket: WebSocketConstructor; host: string; deadlineMs: number; onFrame?: FrameObserver | undefined; signal?: AbortSignal },
+    options: { WebSocket: WebSocketConstructor; host: string; deadlineMs: number; quietMs?: number; onFrame?: FrameObserver | undefined; signal?: AbortSignal },
   ): Promise<SessionSocket> {
     const { host, deadlineMs, onFrame, signal } = options
     return new Promise((resolve, reject) => {
@@ -101,7 +120,7 @@ export class SessionSocket {
         fail('the browser refused to open the socket', error)
         return
       }
-      const socket = new SessionSocket(ws, host, onFrame)
+      const socket = new SessionSocket(ws, host, onFrame, options.quietMs ?? QUIET_MS)
       const giveUp = (why: string) => {
         settle()
         fail(why)
@@ -138,14 +157,39 @@ export class SessionSocket {
    * Sends one request and resolves with its reply; error frames are replies. Rejects with PlaygroundError('environment') when the
    * socket closes, the deadline passes (which closes the socket), the reply cannot be read, or a request is already under way.
    */
-  request(frame: Request, deadlineMs: number): Promise<Reply> {
+  async request(frame: Request, deadlineMs: number): Promise<Reply> {
+    const { latest } = this
+    const quiet = latest === null ? 0 : latest.at + this.quietMs - performance.now()
+    // Any other kind of frame could not be taken for the answer.
+    const alike = latest !== null && (latest.kind === 'error' || latest.kind === ANSWERS[frame.type])
+    if (quiet > 0 && alike && this.ended === null && this.pending === null && !this.hushing) {
+      this.hushing = true
+      this.rushed = true
+      await sleep(quiet)
+      this.hushing = false
+    }
+    return this.ask(frame, deadlineMs)
+  }
+
+  /**
+   * Resolves when no surplus frame has come, and none is likely to come any more; rejects with PlaygroundError('environment') when one did. A
+   * socket that was merely closed has nothing against it.
+   */
+  async settle(): Promise<void> {
+    const wait = this.rushed ? Math.min(SETTLE_MOST_MS, Math.max(SETTLE_RUSHED_MS, 2 * this.slowest)) : SETTLE_MS
+    const left = this.latest === null ? 0 : this.latest.at + wait - performance.now()
+    if (left > 0 && this.ended === null) await sleep(left)
+    if (this.doubt !== null) throw this.doubt
+  }
+
+  private ask(frame: Request, deadlineMs: number): Promise<Reply> {
     if (this.verdict !== null) {
       const reply = this.verdict
       this.verdict = null
       return Promise.resolve(reply)
     }
     if (this.ended !== null) return Promise.reject(this.ended)
-    if (this.pending !== null) {
+    if (this.pending !== null || this.hushing) {
       return Promise.reject(this.error(`${this.host} was asked for a ${frame.type} while it still worked on another request.`))
     }
     return new Promise((resolve, reject) => {
@@ -154,7 +198,7 @@ export class SessionSocket {
         () => this.abort(this.error(late, 'The environment may be overloaded or stuck: look at its log.')),
         deadlineMs,
       )
-      this.pending = { type: frame.type, resolve, reject, timer }
+      this.pending = { type: frame.type, resolve, reject, timer, from: performance.now() }
       try {
         this.send(JSON.stringify(frame))
       } catch (cause) {
@@ -199,7 +243,7 @@ export class SessionSocket {
     const frame: ServerFrame = typeof data === 'string' ? parseServerFrame(data) : { kind: 'garbage', why: 'it is binary' }
     if (frame.kind === 'unknown') return
     if (frame.kind === 'garbage') {
-      this.abort(
+      this.mistrust(
         new UnreadableReplyError(
           `${this.host} sent a frame that is not OpenEnv's: ${frame.why}.`,
           'Check that the address is an OpenEnv server of version 0.2 or newer.',
@@ -211,21 +255,29 @@ export class SessionSocket {
     if (pending !== null && (frame.kind === 'error' || frame.kind === ANSWERS[pending.type])) {
       this.pending = null
       this.proved = true
+      this.latest = { kind: frame.kind, at: performance.now() }
+      this.slowest = Math.max(this.slowest, this.latest.at - pending.from)
       clearTimeout(pending.timer)
       pending.resolve(frame)
     } else if (pending !== null) {
-      this.abort(this.error(`${this.host} answered to ${pending.type} with a ${frame.kind}.`))
+      this.mistrust(this.error(`${this.host} answered to ${pending.type} with a ${frame.kind}.`))
     } else if (frame.kind === 'error' && ENDINGS.includes(frame.code) && !this.proved) {
       this.verdict = frame
     } else if (frame.kind === 'error') {
       // Nothing was under way, so no action of the model is to blame.
       const said = frame.message ? `: ${frame.message.replace(/\.$/, '')}` : ''
       const advice = 'The environment failed by itself: look at its log. The next episode opens a new session.'
-      this.abort(this.error(`${this.host} reported ${frame.code} though nothing had been asked of it${said}.`, advice))
+      this.mistrust(this.error(`${this.host} reported ${frame.code} though nothing had been asked of it${said}.`, advice))
     } else {
       // A reply to nothing: from here on no reply could be trusted to belong to its request.
-      this.abort(this.error(`${this.host} sent a ${frame.kind} that nobody had asked for.`))
+      this.mistrust(this.error(`${this.host} sent a ${frame.kind} that nobody had asked for.`))
     }
+  }
+
+  /** Ends the session over a frame that puts its answers in doubt. */
+  private mistrust(error: PlaygroundError): void {
+    this.doubt ??= error
+    this.abort(error)
   }
 
   /** Ends the session from our side. */

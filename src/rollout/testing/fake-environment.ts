@@ -8,6 +8,8 @@ export interface FakeScript {
   reset?: (options: ResetOptions) => string | Partial<Observation>
   /** The n-th step (from 0) of an episode; throw for a failure. */
   step?: (call: ToolCall, n: number, options: ResetOptions) => Partial<Observation>
+  /** What the session says of its answers before an episode is scored; throw for what cannot be trusted. */
+  settle?: (options: ResetOptions | null) => Promise<void>
   /** Awaited before an answer. `index` is the episode's number as it was opened. */
   delay?: (asked: 'open' | 'reset' | 'step', options: ResetOptions | null) => Promise<void>
   episodeReward?: (rewards: readonly (number | null)[]) => number | null
@@ -76,6 +78,7 @@ export class FakeEnvironment implements Environment {
         this.steps.push({ index: episodeIndex(options), call })
         return observation(this.script.step?.(call, n++, options) ?? {})
       },
+      ...(this.script.settle ? { settle: async () => this.script.settle?.(options) } : {}),
       close: () => {
         if (open) {
           this.closed++
