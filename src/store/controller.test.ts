@@ -52,6 +52,20 @@ describe('what the buttons do', () => {
     expect(types()).toEqual(['configure', 'configure'])
   })
 
+  it('lets a run go on to a later end', () => {
+    const { controller, port, setup } = page()
+    controller.start()
+    port.say(...engineMessages(), ...stepMessages(1), { type: 'state', state: { state: 'finished', step: 1, reason: 'step-limit' } })
+    controller.edit((c) => ({ ...c, grpo: { ...c.grpo, max_steps: 9 } }))
+    controller.train()
+    expect(port.sent.slice(1)).toEqual([{ type: 'extend', max_steps: 9, target_reward: null }, { type: 'train' }])
+    expect(hasChanges(setup.getState())).toBe(false)
+    // Any other change is a new run's.
+    controller.edit((c) => ({ ...c, grpo: { ...c.grpo, max_steps: 12, seed: 3 } }))
+    controller.train()
+    expect(port.sent.slice(3)).toEqual([{ type: 'train' }])
+  })
+
   it('leaves a run that has begun alone until Reset', () => {
     const { controller, port, setup, types } = page()
     controller.start()

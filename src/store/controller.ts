@@ -8,7 +8,7 @@ import { isDistrusted, type ModelStore } from './model-store'
 import { isRecording } from './restore'
 import type { RunStore } from './run-store'
 import type { SelectionStore } from './selection-store'
-import { hasChanges, type SetupStore } from './setup-store'
+import { hasChanges, onlyEndDiffers, type SetupStore } from './setup-store'
 import { isActive, isBroken, type RunView } from './view'
 
 /** The worker as the page sees it. */
@@ -130,6 +130,11 @@ export function createController(
       afterReady = command
       configure()
     } else {
+      if (onlyEndDiffers(state)) {
+        const { max_steps, target_reward } = state.config.grpo
+        send({ type: 'extend', max_steps, target_reward })
+        setup.setState({ applied: state.config })
+      }
       send(command)
     }
     selection.setState({ step: null })

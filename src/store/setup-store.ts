@@ -25,3 +25,11 @@ export function createSetupStore(): SetupStore {
 export function hasChanges({ config, applied }: SetupView): boolean {
   return applied !== null && JSON.stringify(config) !== JSON.stringify(applied)
 }
+
+/** Whether all that differs is where the run ends: it can go on with that as it is. */
+export function onlyEndDiffers(setup: SetupView): boolean {
+  const { config, applied } = setup
+  if (!applied || !hasChanges(setup)) return false
+  const { max_steps, target_reward } = config.grpo
+  return JSON.stringify({ ...applied, grpo: { ...applied.grpo, max_steps, target_reward } }) === JSON.stringify(config)
+}

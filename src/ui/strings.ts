@@ -23,6 +23,7 @@ export const S = {
     pause: 'Pause',
     step: 'Step',
     reset: 'Reset',
+    finishedHint: 'The run has reached its end. Raise max_steps under Settings to go on from here, or press Reset for a fresh adapter.',
     trainHint: 'Run GRPO steps until the limit or Pause',
     pauseHint: 'Stop after the current token; the step resumes where it stood',
     stepHint: 'Run one GRPO step',

@@ -140,7 +140,7 @@ export class RunArchive {
   }
 
   /** Changes a run's record alone; null when the run is gone. */
-  async edit(id: string, change: Partial<Pick<RunRecord, 'name' | 'notes' | 'evaluations' | 'finished'>>): Promise<RunRecord | null> {
+  async edit(id: string, change: Partial<Pick<RunRecord, 'name' | 'notes' | 'config' | 'evaluations' | 'finished'>>): Promise<RunRecord | null> {
     return this.change(id, (record) => void Object.assign(record, change))
   }
 

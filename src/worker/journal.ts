@@ -171,6 +171,12 @@ export class RunJournal {
     return this.edit({ evaluations: this.record.evaluations })
   }
 
+  /** The run has another end, and is not finished any more. */
+  extended(config: RunConfig): Promise<void> {
+    if (this.record) this.record = { ...this.record, config, finished: false }
+    return this.edit({ config, finished: false })
+  }
+
   async finished(): Promise<void> {
     await this.save()
     if (this.record) this.record = { ...this.record, finished: true }

@@ -90,6 +90,20 @@ describe('a run', () => {
   })
 })
 
+it('a finished run goes on to another end, as if that had been its end from the start', async () => {
+  const straight = open()
+  await straight.configure({ max_steps: 3 })
+  await straight.untilState('finished', { type: 'train' })
+  const page = open()
+  await page.configure({ max_steps: 2 })
+  await page.untilState('finished', { type: 'train' })
+  const { id } = (await archive.list())[0]!
+  page.runner.handle({ type: 'extend', max_steps: 3, target_reward: null })
+  expect(await page.untilState('finished', { type: 'train' })).toEqual({ state: 'finished', step: 3, reason: 'step-limit' })
+  expect(ids(page)).toEqual(ids(straight))
+  expect(await archive.get(id)).toMatchObject({ step: 3, finished: true, config: { grpo: { max_steps: 3 } } })
+})
+
 describe('what cannot be gone on with', () => {
   it('is said, and the run before it stays', async () => {
     const page = open()

@@ -82,6 +82,12 @@ export class Runner {
         return this.load(command, () => this.configure(command.config))
       case 'reset':
         return this.enqueue(() => this.reset())
+      case 'extend':
+        return this.enqueue(async () => {
+          const { max_steps, target_reward } = command
+          Object.assign(this.run?.config.grpo ?? {}, { max_steps, target_reward })
+          if (this.run) await this.journal?.extended(this.run.config)
+        })
       case 'train':
         return this.enqueue(() => this.start(false))
       case 'step':

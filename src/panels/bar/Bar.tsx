@@ -4,7 +4,7 @@ import { isFresh } from '../../store/controller'
 import { useModels, useRun, useRuns, useSetup, useStores } from '../../store/hooks'
 import { needsLoad } from '../../store/model-settings'
 import { isDistrusted } from '../../store/model-store'
-import { hasChanges } from '../../store/setup-store'
+import { hasChanges, onlyEndDiffers } from '../../store/setup-store'
 import { isActive } from '../../store/view'
 import { S } from '../../ui/strings'
 import { NoticesButton } from '../notices/Notices'
@@ -42,7 +42,8 @@ export function Bar() {
 function Controls() {
   const { controller } = useStores()
   const run = useRun((view) => view.run)
-  const changed = useSetup(hasChanges)
+  const changed = useSetup((setup) => hasChanges(setup) && !onlyEndDiffers(setup))
+  const endsLater = useSetup((setup) => onlyEndDiffers(setup) && run.state === 'finished' && setup.config.grpo.max_steps > run.step)
   const awaitsConsent = useSetup((setup) => setup.awaitsConsent)
   const waits = useSetup(needsLoad)
   const fresh = useRun(isFresh)
@@ -52,7 +53,7 @@ function Controls() {
   const measuring = useRuns((view) => view.measuring !== null)
   const blocked = recording ? S.runs.recording.blocked : measuring ? S.runs.measuring : distrusted ? S.model.test.blocked : fresh && waits ? S.model.loadFirst : null
   const active = isActive(run)
-  const idle = run.state === 'ready' || run.state === 'paused' || (run.state === 'failed' && run.recoverable)
+  const idle = run.state === 'ready' || run.state === 'paused' || endsLater || (run.state === 'failed' && run.recoverable)
   // A server, or a Space that wakes, is waited for: that can be stopped, and begun again by Reset.
   const connecting = run.state === 'loading' && run.what === 'environment'
   const stopped = run.state === 'load-paused' && run.what !== 'environment'
@@ -64,12 +65,12 @@ function Controls() {
         type="button"
         className="button primary"
         data-testid="train"
-        title={blocked ?? S.bar.trainHint}
+        title={blocked ?? (run.state === 'finished' && !endsLater ? S.bar.finishedHint : S.bar.trainHint)}
         disabled={!canRun}
         onClick={controller.train}
       >
         <IconPlay />
-        {run.state === 'paused' ? S.bar.resume : S.bar.train}
+        {run.state === 'paused' || endsLater ? S.bar.resume : S.bar.train}
       </button>
       <button
         type="button"
