@@ -109,7 +109,7 @@ describe('an export', () => {
 
   it('of everything holds one folder a kind', async () => {
     const folders = new Set([...(await opened('everything')).keys()].map((path) => path.split('/').slice(0, 2).join('/')))
-    for (const part of ['adapter', 'merged', 'trajectories', 'trackio', 'trl', 'unipo', 'run.json', 'metrics.csv']) expect(folders).toContain(`lane-ete-co/${part}`)
+    for (const part of ['adapter', 'merged', 'trajectories', 'trackio', 'trl', 'unipo', 'README.txt', 'run.json', 'metrics.csv']) expect(folders).toContain(`lane-ete-co/${part}`)
   })
 
   it('holds no Hub token that a person wrote somewhere', async () => {

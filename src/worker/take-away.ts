@@ -51,10 +51,9 @@ function trained({ run, checkpoint }: Kept): { lora: LoraConfig; tensors: NamedT
   return { lora: run.lora, tensors: checkpoint.state.parameters }
 }
 
-async function adapterFiles(kept: Kept): Promise<ExportFile[]> {
+async function adapterFiles({ run: { config, modelSha } }: Kept, adapter: { lora: LoraConfig; tensors: NamedTensor[] }): Promise<ExportFile[]> {
   const { peftAdapterFiles } = await import('../hub/peft-writer')
-  const { config, modelSha } = kept.run
-  return peftAdapterFiles({ ...trained(kept), baseModel: config.model, revision: modelSha })
+  return peftAdapterFiles({ ...adapter, baseModel: config.model, revision: modelSha })
 }
 
 /** Where a model of this site lies; throws PlaygroundError('model') for one of the Hub, which is merged in Python. */
@@ -93,7 +92,8 @@ const inFolder = (folder: string, files: readonly ExportFile[]): ExportFile[] =>
 
 async function trlFiles(kept: Kept): Promise<ExportFile[]> {
   const { trlFolder } = await import('../hub/trl/index')
-  return trlFolder({ run: kept.run, history: kept.history, adapter: await adapterFiles(kept), base: await baseFiles(kept.run) })
+  const start = kept.start && (await adapterFiles(kept, kept.start))
+  return trlFolder({ run: kept.run, history: kept.history, adapter: await adapterFiles(kept, trained(kept)), base: await baseFiles(kept.run), ...(start ? { start } : {}) })
 }
 
 async function metricFiles({ run, history }: Kept): Promise<{ csv: ExportFile; trackio: ExportFile[]; state: ExportFile }> {
@@ -119,7 +119,7 @@ async function cardFiles({ run, history }: Kept, facts: Pick<ModelCardInput, 'ki
 /** The adapter as it goes to the Hub: PEFT's files, the card with its curve, the training record, and a base that is not on the Hub. */
 export async function adapterFolder(kept: Kept, repo: string | null): Promise<ExportFile[]> {
   const { csv, state } = await metricFiles(kept)
-  const adapter = await adapterFiles(kept)
+  const adapter = await adapterFiles(kept, trained(kept))
   // The adapter must not be lost because its base cannot be read just now; the card says where that is.
   const base = await baseFiles(kept.run).catch(() => [])
   const card = await cardFiles(kept, { kind: 'adapter', repo, baseFolder: base.length > 0 ? BASE : null, log: csv.path })
@@ -179,6 +179,7 @@ async function everything(kept: Kept, history: readonly StepSummary[]): Promise<
   const { run } = kept
   const { csv, trackio } = await metricFiles(kept)
   return [
+    { path: 'README.txt', content: contents(run) },
     { path: 'run.json', content: JSON.stringify({ run, history }, null, 1) },
     csv,
     ...inFolder('trackio', trackio),
@@ -188,6 +189,25 @@ async function everything(kept: Kept, history: readonly StepSummary[]): Promise<
     ...(await part('trl', () => trlFiles(kept))),
     ...(isHubModel(run.config.model) ? [] : await part('merged', () => mergedFolder(kept, null))),
   ]
+}
+
+/** What lies where in the archive. */
+function contents({ name, step, config }: RunRecord): string {
+  const lines = [
+    `${name}, after step ${step}, taken away from GRPO Playground.`,
+    '',
+    'adapter/       the LoRA for PEFT, with its model card, every step’s numbers and, for the model that comes with the page, its base',
+    'trajectories/  every kept episode as a dataset for Hugging Face datasets (Parquet); the page opens it again under Runs',
+    'trl/           a folder to train on with TRL: read its README.md first',
+    'trackio/       the metrics for trackio’s dashboard: read its README.md first',
+    'unipo/         the rollouts for UNIPO',
+    ...(isHubModel(config.model) ? [] : ['merged/        base and LoRA as one model for transformers']),
+    'metrics.csv    every step’s numbers under TRL’s names',
+    'run.json       settings, environment and evaluations of the run',
+    '',
+    'A folder that could not be made holds NOT-INCLUDED.txt instead, which says why.',
+  ]
+  return `${lines.join('\n')}\n`
 }
 
 /** A folder of the archive; what cannot be made is said in its place instead of costing the person all the rest. */
