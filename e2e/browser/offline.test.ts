@@ -1,6 +1,6 @@
 /** The built page and its service worker on a plain static host: threads after one reload, training without a network, updates. */
 
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
@@ -164,4 +164,35 @@ it('tells of a new version, changes over on a press and forgets the old one', as
   await expect.poll(() => page.page.evaluate(() => caches.keys())).toEqual([first?.replace(version, 'a-new-version')])
   expect(await page.page.getByTestId('update').count()).toBe(0)
   page.expectQuiet()
+})
+
+it('makes way for another program at its address, and stays while the host is only down', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'grpo-gone-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await cp(root, folder, { recursive: true })
+  let down = false
+  const server = await host({ headers: ISOLATION_HEADERS, fails: () => (down ? 503 : undefined) }, folder)
+  const page = await visit(server)
+  await page.until('ready')
+  await untilKept(page)
+  const kept = () => page.page.evaluate(async () => ({ caches: (await caches.keys()).length, workers: (await navigator.serviceWorker.getRegistrations()).length }))
+
+  down = true
+  await page.page.reload()
+  await page.until('ready')
+  expect(await kept()).toEqual({ caches: 1, workers: 1 })
+
+  // Another program is started on the same port.
+  down = false
+  await rm(join(folder, PATH), { recursive: true })
+  await mkdir(join(folder, PATH))
+  await writeFile(join(folder, PATH, 'index.html'), '<!doctype html><title>Another program</title><h1>Another program</h1>')
+  await page.page.reload()
+  expect(await page.page.title()).toBe('Another program')
+  await expect.poll(kept).toEqual({ caches: 0, workers: 0 })
+  const asked = server.requests.length
+  await page.page.goto(`${server.url}${PATH}`)
+  expect(await page.page.title()).toBe('Another program')
+  // The service worker is not asked any more, nor does it ask.
+  expect(server.requests.slice(asked).map(({ path }) => path)).toEqual([`/${PATH}`])
 })

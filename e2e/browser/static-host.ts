@@ -27,10 +27,12 @@ export interface StaticHostOptions {
   headers?: Readonly<Record<string, string>>
   /** An answer to a path is held back until this resolves. */
   hold?: (path: string) => Promise<void>
+  /** The status of an answer that brings no file; undefined where all is well. */
+  fails?: (path: string) => number | undefined
 }
 
 /** Serves the files of `folder` on a free port of localhost; a folder's address answers with its index.html. */
-export async function serveStatic(folder: string, { headers = {}, hold }: StaticHostOptions = {}): Promise<StaticHost> {
+export async function serveStatic(folder: string, { headers = {}, hold, fails }: StaticHostOptions = {}): Promise<StaticHost> {
   const requests: StaticHost['requests'] = []
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname)
@@ -38,6 +40,8 @@ export async function serveStatic(folder: string, { headers = {}, hold }: Static
     const file = path.endsWith('/') ? `${path}index.html` : path
     const answer = async () => {
       await hold?.(path)
+      const status = fails?.(path)
+      if (status !== undefined) return void response.writeHead(status, headers).end('it fails')
       const bytes = await readFile(join(folder, file)).catch(() => null)
       if (bytes === null) return void response.writeHead(404, headers).end('not found')
       response.writeHead(200, { ...headers, 'Content-Type': types[extname(file)] ?? 'application/octet-stream', 'Content-Length': bytes.length }).end(bytes)

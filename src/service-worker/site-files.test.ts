@@ -135,6 +135,16 @@ describe('SiteFiles', () => {
     expect(await (await files.answer('models/m.bin', noFallback)).text()).toBe('weights')
   })
 
+  it('forgets all its versions, and nothing of another site', async () => {
+    const first = site(V1, host(FILES).load)
+    await first.files.keepAll()
+    await first.memory.caches.open('grpo-playground /some/other/ v1')
+    const { files, memory } = site(V2, host(FILES).load, first.memory)
+    await files.answer('models/m.bin', noFallback)
+    await files.forgetAll()
+    expect(Object.keys(memory.listing())).toEqual(['grpo-playground /some/other/ v1'])
+  })
+
   it('knows its files and nothing else of the folder', () => {
     const { files } = site(V1, host(FILES).load)
     expect(['', 'models/m.bin', 'assets/old.js', 'models/other.bin', 'constructor', 'no-such-page'].map((path) => files.knows(path))).toEqual([true, true, true, false, false, false])

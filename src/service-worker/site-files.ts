@@ -65,6 +65,11 @@ export class SiteFiles {
     for (const name of await this.others()) await this.options.caches.delete(name)
   }
 
+  /** Forgets everything that any version of this site kept. */
+  async forgetAll(): Promise<void> {
+    for (const name of [...(await this.others()), this.name]) await this.options.caches.delete(name)
+  }
+
   private lists(path: string): boolean {
     return Object.hasOwn(this.manifest.files, path)
   }
