@@ -98,7 +98,7 @@ it('a failed connection leaves no tools of the old game in the list; a run ends 
   await until('paused', 90_000)
   const sockets = app.paths.length
   await field.press('Enter')
-  expect(await text('start-over')).toContain('the run of one step ends')
+  expect(await text('start-over')).toContain('The present run stays under Runs, at step 1')
   expect(await page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('keep-run')
   await page.keyboard.press('Enter')
   expect(await page.getByTestId('start-over').count()).toBe(0)

@@ -125,11 +125,18 @@ function finishStep(view: RunView, record: StepRecord, tokens: TokenLog): RunVie
   return { ...updated, history }
 }
 
+const STEP = /\bstep (\d+)\b/i
+/** What a notice says whatever the step: equal for two that are about different steps. */
+const withoutStep = (text: string) => text.replace(STEP, 'step')
+
 function addNotice(notices: readonly NoticeView[], level: NoticeView['level'], text: string): readonly NoticeView[] {
-  const last = notices.find((n) => n.text === text && n.level === level)
-  if (last) return [...notices.filter((n) => n !== last), { ...last, count: last.count + 1 }]
+  const kind = withoutStep(text)
+  const last = notices.find((n) => withoutStep(n.text) === kind && n.level === level)
+  const step = STEP.exec(text)?.[1]
+  const steps = [...new Set([...(last?.steps ?? []), ...(step === undefined ? [] : [Number(step)])])].sort((a, b) => a - b)
+  if (last) return [...notices.filter((n) => n !== last), { ...last, text, steps, count: last.count + 1 }]
   const id = notices.reduce((most, n) => Math.max(most, n.id), 0) + 1
-  return [...notices, { id, level, text, count: 1 }].slice(-KEPT_NOTICES)
+  return [...notices, { id, level, text, steps, count: 1 }].slice(-KEPT_NOTICES)
 }
 
 function changeStep(view: RunView, step: number, change: (step: StepView) => StepView): RunView {

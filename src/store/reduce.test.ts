@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { S } from '../ui/strings'
 import type { Message } from '../worker/protocol'
 import { reduce } from './reduce'
 import { engineMessages, stepMessages } from './testing/script'
@@ -94,6 +95,17 @@ describe('a run as the worker tells it', () => {
       ['b', 1],
       ['a', 2],
     ])
+  })
+
+  it('puts notices that differ in the step alone into one, with the steps', () => {
+    const notice = (step: number, what = 'has a signal'): Message => ({ type: 'event', event: { type: 'notice', level: 'info', text: `No group of step ${step} ${what}.` } })
+    const { view } = play([notice(3), notice(48), notice(49), notice(7, 'ended'), notice(49)])
+    expect(view.notices.map(({ text, count, steps }) => [text, count, steps])).toEqual([
+      ['No group of step 7 ended.', 1, [7]],
+      ['No group of step 49 has a signal.', 4, [3, 48, 49]],
+    ])
+    expect(S.notices.steps([3, 48, 49], 50)).toBe('3 of 50 steps, last 48–49')
+    expect(S.notices.steps([3, 50], 50)).toBe('2 of 50 steps, last 50')
   })
 
   it('ignores events of episodes it does not know', () => {

@@ -6,6 +6,7 @@ import type { DeviceReport } from '../core/plan'
 import type { RunRecord, StepSummary } from '../core/run-record'
 import type { Message } from '../worker/protocol'
 import type { EnginePort } from './controller'
+import { isRecording } from './restore'
 
 /** Runs whose curves can be told apart in one chart. */
 export const MOST_COMPARED = 5
@@ -124,6 +125,8 @@ export function createRuns(port: EnginePort): Runs {
         return store.setState(({ histories }) => ({ histories: { ...histories, [id]: { ...known, steps: message.history } } }))
       }
       case 'restored':
+        // Behind a recording the run that is loaded stays as it is, and so does the offer.
+        if (isRecording(message.run)) return store.setState({ importing: null, importProblem: null })
         return store.setState(({ resuming }) => ({
           measuring: resuming === message.run.id && wanted !== undefined && wanted !== message.run.config.precision ? wanted : null,
           resuming: null,

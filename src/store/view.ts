@@ -76,8 +76,10 @@ export interface NoticeView {
   id: number
   level: 'info' | 'warning'
   text: string
-  /** Equal notices are counted, not repeated. */
+  /** Equal notices are counted, not repeated; so are those that differ in the step alone. */
   count: number
+  /** The steps that they name, rising; empty for those that name none. */
+  steps: readonly number[]
 }
 
 export interface EnvironmentView {
@@ -103,6 +105,8 @@ export interface RunView {
   evaluation: { split: 'train' | 'heldout'; done: number; total: number } | null
   /** Name of the recording that is shown instead of a run; null while a run is. */
   recording: string | null
+  /** A run that was begun waits behind the recording. */
+  behind: boolean
   /** The settings that a recording was made with, as far as it tells them; null for the run in the worker. */
   recorded: RunConfig | null
 }
@@ -117,6 +121,7 @@ export const EMPTY_RUN: RunView = {
   waits: { queue: null, away: null },
   evaluation: null,
   recording: null,
+  behind: false,
   recorded: null,
 }
 

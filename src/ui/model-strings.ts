@@ -11,18 +11,24 @@ export const MODEL_STRINGS = {
   referenceForms: 'owner/name, owner/name@revision or the address of its page on the Hub',
   lookUp: 'Look up',
   lookUpAgain: 'Look up again',
+  /** Reading a model's small files and loading it fail alike; here the button below only looks it up. */
+  lookUpAdvice: (advice: string) => advice.replace(/\b([Ll])oad (?:the model|it) again\b/g, (_, l: string) => `${l === 'L' ? 'Look' : 'look'} it up again`),
   lookingUp: (name: string) => `Looking up ${name} on the Hub`,
   parameters: (n: string) => `${n} parameters`,
   trained: (n: string) => `${n} trained`,
   revision: (revision: string) => `revision ${revision}`,
   consent: (what: string) => `This link names ${what}. Nothing is asked of the Hub until you press Look up, nothing is loaded until you press Load.`,
-  consentShort: 'Waiting · look up the model of this link under Model, then load it',
+  consentShort: 'Look up the model of this link under Model, then load it',
   consentServer: 'The link also names a server: press Connect first.',
   notLookedUp: 'Look it up to see what it would take here.',
   waiting: (loaded: string | null) => (loaded === null ? 'Not loaded yet.' : `Not loaded yet; ${loaded} stays until then.`),
   loadFirst: 'Load the chosen model first',
   chosen: (name: string) => `${name} is chosen, not loaded · load it under Model`,
-  endsRun: 'Loading ends the present run; its adapter is lost.',
+  /** `kept`: the step that the present run can be loaded at again. */
+  endsRun: (kept: number | null) =>
+    kept === null ? 'Loading ends the present run, which has no step that is kept.' : `Loading ends the present run; it stays under Runs, at step ${kept}.`,
+  /** What choosing the model has changed: the settings that suit it. */
+  suited: (settings: string) => `With it came the settings that suit it: ${settings}. They are under Settings below.`,
   precision: 'precision',
   precisionHelp:
     'How the frozen base is kept: int4 and int8 (TRL’s load_in_4bit and load_in_8bit) are blocks of 32 with one float32 scale each. The LoRA and its gradients are float32 always.',

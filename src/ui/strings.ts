@@ -27,8 +27,10 @@ export const S = {
     trainHint: 'Run GRPO steps until the limit or Pause',
     pauseHint: 'Stop after the current token; the step resumes where it stood',
     stepHint: 'Run one GRPO step',
-    resetHint: 'Back to step 0 with a fresh adapter',
-    resetChanged: 'Back to step 0 with a fresh adapter and the new settings',
+    resetHint: 'A new run from step 0 with a fresh adapter; this one stays under Runs',
+    resetFresh: 'Begin anew at step 0',
+    resetChanged: 'A new run from step 0 with the new settings; this one stays under Runs',
+    changed: 'Settings changed: press Reset',
     copyLink: 'Copy link',
     copied: 'Link copied',
     copyFailed: 'The browser did not allow copying; the link is in the address bar.',
@@ -43,8 +45,7 @@ export const S = {
     preset: 'Preset',
     ownServer: 'Your own server',
     url: 'OpenEnv server',
-    consentShort: 'Waiting · press Connect to use the server of this link',
-    sessions: (n: number) => `at most ${n} sessions at once`,
+    consentShort: 'Press Connect to use the server of this link',
     scene: 'Scene',
     systemPrompt: 'System prompt',
     userPrompt: 'User prompt',
@@ -77,6 +78,7 @@ export const S = {
     previous: 'Previous group',
     next: 'Next group',
     seed: (seed: number) => `environment seed ${seed}`,
+    byAdvantage: 'by advantage',
     episode: (n: number) => `Episode ${n}`,
     gone: (step: number) => `The episodes of step ${step} are no longer kept; its numbers are under Update.`,
     follow: 'Follow the newest step',
@@ -165,7 +167,7 @@ export const S = {
     highest: 'highest reward',
     summary: (name: string, first: string, last: string, steps: number) => `${name} over ${steps} steps: first ${first}, last ${last}.`,
   },
-  notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}` },
+  notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}`, steps: stepsInWords },
   chat: CHAT_STRINGS,
   environment: ENVIRONMENT_STRINGS,
   replay: REPLAY_STRINGS,
@@ -178,6 +180,14 @@ export const S = {
   },
   explain: (what: string) => `What is ${what}?`,
 } as const
+
+/** '19 of 50 steps, last 48–50'; `steps` rise. */
+function stepsInWords(steps: readonly number[], of: number): string {
+  const last = steps.at(-1) ?? 0
+  let first = last
+  while (steps.includes(first - 1)) first--
+  return `${steps.length} of ${Math.max(of, last)} steps, last ${first === last ? last : `${first}–${last}`}`
+}
 
 /** Why an episode ended, as words. */
 export const EXITS: Record<ExitReason, string> = {

@@ -7,7 +7,11 @@ import { describeEngine } from '../../ui/sentence'
 import { S } from '../../ui/strings'
 
 export function Badge() {
-  const config = useSetup((s) => s.applied ?? s.config)
+  const present = useSetup((s) => s.applied ?? s.config)
+  // A recording stands for its own settings, as far as its file tells them.
+  const recorded = useRun((view) => view.recorded)
+  const { environment, model, grpo } = recorded ?? present
+  const known = recorded === null || recorded.model !== ''
   const engine = useRun(describeEngine)
   const replay = useReplay(({ state }) => state === 'on')
   return (
@@ -17,12 +21,17 @@ export function Badge() {
           {S.replay.badge}
         </li>
       )}
-      <li className="badge-environment">{writeEnvironment(config.environment)}</li>
-      <li>{shortName(config.model)}</li>
-      <li>{engine ?? S.bar.noEngine}</li>
-      <li>
-        {S.bar.seed} {config.grpo.seed}
-      </li>
+      {recorded !== null && <li className="badge-replay">{S.runs.recording.badge}</li>}
+      {known && (
+        <>
+          <li className="badge-environment">{writeEnvironment(environment)}</li>
+          <li>{shortName(model)}</li>
+          {recorded === null && <li className="badge-engine">{engine ?? S.bar.noEngine}</li>}
+          <li>
+            {S.bar.seed} {grpo.seed}
+          </li>
+        </>
+      )}
     </ul>
   )
 }

@@ -96,9 +96,9 @@ function Controls() {
       </button>
       <button
         type="button"
-        className={changed && !waits ? 'button urged' : 'button'}
+        className={changed && !waits && !fresh ? 'button urged' : 'button'}
         data-testid="reset"
-        title={waits ? S.model.loadFirst : changed ? S.bar.resetChanged : S.bar.resetHint}
+        title={waits ? S.model.loadFirst : changed ? S.bar.resetChanged : fresh ? S.bar.resetFresh : S.bar.resetHint}
         disabled={!canReset}
         onClick={controller.reset}
       >

@@ -6,7 +6,7 @@ import { isFresh } from '../../store/controller'
 import { useModels, useReplay, useRun, useSetup } from '../../store/hooks'
 import { needsLoad, shortName } from '../../store/model-settings'
 import { isDistrusted } from '../../store/model-store'
-import type { SetupView } from '../../store/setup-store'
+import { hasChanges, onlyEndDiffers, type SetupView } from '../../store/setup-store'
 import { isActive, latestStep } from '../../store/view'
 import { DURATIONS } from '../../ui/durations'
 import { describeRun, phaseOf } from '../../ui/sentence'
@@ -19,7 +19,7 @@ export function StateLine() {
   const idle = settled || (view.run.state === 'ready' && isFresh(view))
   const linked = useSetup((setup) => waitingFor(setup, idle))
   const distrusted = useModels((models) => isDistrusted(view.engine, models))
-  const recording = view.recording !== null && !isActive(view.run) && view.run.state !== 'loading' ? S.runs.recording.short : null
+  const recording = view.recording !== null && !isActive(view.run) && view.run.state !== 'loading' ? (view.behind ? S.runs.recording.shortRun : S.runs.recording.short) : null
   const waits = linked ?? (idle && distrusted ? S.model.test.state : recording)
   const { queue, away } = view.waits
   const asked = latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false
@@ -30,10 +30,19 @@ export function StateLine() {
   // Beside the badge of a recording there is room for few words.
   const sentence = !replay ? said : waits === null && view.run.state === 'ready' ? S.replay.ready : `${S.replay.name} · ${said}`
   const { run } = view
+  // The settings that were changed may be out of sight, and so may the sentence about them.
+  const changed = useSetup(needsReset) && !isFresh(view)
   return (
     <div className="state">
-      <p className={`state-line state-${settled ? 'ready' : run.state}`} data-testid="state-line" data-state={run.state} title={sentence}>
-        {sentence}
+      <p className="state-text" title={sentence}>
+        <span className={`state-line state-${settled ? 'ready' : run.state}`} data-testid="state-line" data-state={run.state}>
+          {sentence}
+        </span>
+        {changed && (
+          <span className="state-changed" data-testid="state-changed">
+            {S.bar.changed}
+          </span>
+        )}
       </p>
       {run.state === 'loading' && waits === null && <LoadBar label={sentence} run={run} />}
       <p className="sr-only" role="status" aria-live="polite">
@@ -41,6 +50,11 @@ export function StateLine() {
       </p>
     </div>
   )
+}
+
+/** Whether only Reset takes the changed controls over. */
+function needsReset(setup: SetupView): boolean {
+  return hasChanges(setup) && !onlyEndDiffers(setup) && !needsLoad(setup) && !setup.awaitsConsent
 }
 
 /** What the page waits for, if anything: neither a linked server nor a model of the Hub is loaded before a person's word. */

@@ -1,10 +1,13 @@
 /** Column 2: the episodes of one group, side by side. */
 
+import type { Author } from '../../core/episode'
 import { usePlannedStep, useReplay, useSelectedStep, useSelection, useShown, useStores } from '../../store/hooks'
 import type { RunView, StepView } from '../../store/view'
+import { symmetricScale } from '../../ui/colors'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { advantageBound } from '../rewards/advantage-scale'
+import { ScaleBar } from '../trajectory/Legend'
 import { EpisodeRow } from './EpisodeRow'
 import { GroupPicker } from './GroupPicker'
 import { groupOf } from './group-view'
@@ -72,7 +75,7 @@ function Episodes({ step, index }: { step: StepView; index: number }) {
         ))}
       </ol>
       <p className="rows-foot">
-        <Legend />
+        <Legend bound={bound} />
         {seed !== undefined && <span className="note">{S.group.seed(seed)}</span>}
       </p>
     </>
@@ -84,15 +87,25 @@ function longestKept(view: RunView): number {
   return Math.max(1, ...view.steps.flatMap((step) => step.episodes.map((e) => e.length - e.promptLength)))
 }
 
-/** What the three textures mean. */
-function Legend() {
+/** What the textures mean; once there are advantages, the model's tokens have the colour of their episode's. `bound`: as the strips have it. */
+function Legend({ bound }: { bound: number }) {
+  const swatch = (author: Author) => (
+    <span key={author}>
+      <span className={`swatch run-${author}`} /> {S.authors[author]}
+    </span>
+  )
   return (
-    <span className="legend">
-      {(['model', 'environment', 'template'] as const).map((author) => (
-        <span key={author}>
-          <span className={`swatch run-${author}`} /> {S.authors[author]}
+    <span className="legend" data-testid="group-legend">
+      {bound === 0 ? (
+        swatch('model')
+      ) : (
+        <span className="legend-advantage">
+          {S.authors.model}, {S.group.byAdvantage}
+          <ScaleBar scale={symmetricScale(bound)} />
         </span>
-      ))}
+      )}
+      {swatch('environment')}
+      {swatch('template')}
     </span>
   )
 }

@@ -9,6 +9,7 @@ import { takeLostFocus } from '../../ui/focus'
 import { bytes } from '../../ui/format'
 import { S } from '../../ui/strings'
 import type { Inspection } from '../../worker/protocol'
+import { useKeptStep } from '../runs/kept-step'
 import { askToPersist } from './persist'
 
 export function LoadButtons() {
@@ -18,6 +19,7 @@ export function LoadButtons() {
   const awaitsConsent = useSetup((s) => s.awaitsConsent)
   const result = useModels((s) => inspectionOf(s, config)?.result ?? null)
   const fresh = useRun(isFresh)
+  const kept = useKeptStep()
   const broken = useRun((view) => isBroken(view.run))
   const inspection = result?.ok ? result.inspection : null
   const failed = broken && isFromHub(config)
@@ -44,7 +46,7 @@ export function LoadButtons() {
       </button>
       {storedBytes > 0 && <p className="note">{downloadBytes > 0 ? S.model.load.partly(bytes(storedBytes)) : S.model.load.stored}</p>}
       {downloadBytes > free && <p className="note">{S.model.load.noRoom(bytes(Math.max(0, free)))}</p>}
-      {!fresh && <p className="note">{S.model.endsRun}</p>}
+      {!fresh && <p className="note">{S.model.endsRun(kept)}</p>}
     </div>
   )
 }

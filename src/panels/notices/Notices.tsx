@@ -55,6 +55,7 @@ export function Alerts() {
 /** The button that says how many notices there are; nothing on the page moves when one arrives. */
 export function NoticesButton() {
   const notices = useRun((view) => view.notices)
+  const steps = useRun((view) => view.steps.at(-1)?.step ?? 0)
   if (notices.length === 0) return null
   const warned = notices.some((n) => n.level === 'warning')
   return (
@@ -70,7 +71,9 @@ export function NoticesButton() {
         {notices.toReversed().map((notice) => (
           <li key={notice.id} className={`notice ${notice.level}`}>
             <span className="notice-level">{S.notices[notice.level]}</span> {notice.text}
-            {notice.count > 1 && <span className="notice-count"> {S.notices.times(notice.count)}</span>}
+            {notice.count > 1 && (
+              <span className="notice-count"> {notice.steps.length > 1 ? S.notices.steps(notice.steps, steps) : S.notices.times(notice.count)}</span>
+            )}
           </li>
         ))}
       </ul>

@@ -1,9 +1,13 @@
 /** Above the loop: the offer to go on with the run that a closed tab left, and that what is shown is a recording. */
 
+import type { RunConfig } from '../../core/config'
 import { isFresh } from '../../store/controller'
 import { useRun, useRuns, useStores } from '../../store/hooks'
+import { writeEnvironment } from '../../store/link'
+import { shortName } from '../../store/model-settings'
 import { S } from '../../ui/strings'
 import { useResumeBlocked } from './blocked'
+import { changedSettings } from './run-labels'
 
 /** Only while nothing was begun on this page. */
 export function ResumeBanner() {
@@ -19,7 +23,7 @@ export function ResumeBanner() {
         <strong>{name}</strong> {S.runs.offer.stopped(step)}
       </p>
       <button type="button" className="button small" data-testid="resume-offered" onClick={() => runs.resume(id)}>
-        {S.runs.resume(checkpoint)}
+        {S.runs.load(checkpoint)}
       </button>
       <button type="button" className="link" data-testid="dismiss-offer" onClick={runs.discardOffer}>
         {S.runs.offer.dismiss}
@@ -28,14 +32,33 @@ export function ResumeBanner() {
   )
 }
 
+/** What the recording was made with; a file of TRL's does not tell. */
+function settingsOf(config: RunConfig): string {
+  if (config.model === '') return S.runs.recording.unknown
+  const facts = [writeEnvironment(config.environment), shortName(config.model), S.runs.seed(config.grpo.seed), ...changedSettings(config)]
+  return S.runs.recording.settings(facts.join(' · '))
+}
+
 export function RecordingBanner() {
+  const { run, selection } = useStores()
+  const recorded = useRun((view) => view.recorded)
   const recording = useRun((view) => view.recording)
+  const behind = useRun((view) => view.behind)
   if (recording === null) return null
+  const words = S.runs.recording
+  const back = () => {
+    run.back()
+    selection.setState({ step: null, token: null })
+  }
   return (
     <div className="alerts offer" role="status" data-testid="recording">
       <p>
-        <strong>{S.runs.recording.says(recording)}</strong> {S.runs.recording.why}
+        <strong>{words.says(recording)}</strong> {recorded !== null && <span data-testid="recording-settings">{settingsOf(recorded)}</span>} {words.why}{' '}
+        {behind && words.kept}
       </p>
+      <button type="button" className="button small" data-testid="recording-back" onClick={back}>
+        {behind ? words.back : words.close}
+      </button>
     </div>
   )
 }

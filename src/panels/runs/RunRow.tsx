@@ -9,9 +9,12 @@ import { isActive } from '../../store/view'
 import { bytes, moment, number } from '../../ui/format'
 import { S } from '../../ui/strings'
 import { InPlace } from './InPlace'
+import { changedSettings } from './run-labels'
 
 interface RunRowProps {
   run: RunRecord
+  /** Its name as no other run has it. */
+  label: string
   /** Why no run can be gone on with now. */
   blocked: string | null
   onResume: () => void
@@ -19,12 +22,18 @@ interface RunRowProps {
   onGone: () => void
 }
 
-export function RunRow({ run, blocked, onResume, onGone }: RunRowProps) {
-  const { runs } = useStores()
+export function RunRow({ run, label, blocked, onResume, onGone }: RunRowProps) {
+  const stores = useStores()
+  const { runs } = stores
   const loaded = useRuns((view) => view.current === run.id)
   const measured = useRuns((view) => view.measuring !== null) && loaded
-  const { id, name, notes, checkpoint, finished, droppedSteps } = run
-  const words = finished ? S.runs.load : S.runs.resume
+  const behind = useRun((view) => view.recording !== null)
+  const { id, name, notes, checkpoint, droppedSteps } = run
+  const back = () => {
+    stores.run.back()
+    stores.selection.setState({ step: null, token: null })
+    onResume()
+  }
   const resume = () => {
     runs.resume(id)
     onResume()
@@ -32,15 +41,20 @@ export function RunRow({ run, blocked, onResume, onGone }: RunRowProps) {
   return (
     <li className="run-entry" data-testid="run" data-run={id}>
       <div className="run-edit">
-        <InPlace label={S.runs.name} testId="run-name" value={name} onChange={(text) => runs.edit(id, { name: text })} />
+        <InPlace label={`${S.runs.name}: ${label}`} testId="run-name" value={name} onChange={(text) => runs.edit(id, { name: text })} />
         <Facts run={run} />
-        <InPlace label={S.runs.notes} testId="run-notes" value={notes} placeholder={S.runs.noNotes} lines onChange={(text) => runs.edit(id, { notes: text })} />
+        <InPlace label={`${S.runs.notes}: ${label}`} testId="run-notes" value={notes} placeholder={S.runs.noNotes} lines onChange={(text) => runs.edit(id, { notes: text })} />
         {droppedSteps > 0 && <p className="note">{S.runs.dropped(droppedSteps)}</p>}
         {checkpoint === null && !loaded && <p className="note">{S.runs.noCheckpoint}</p>}
       </div>
       {loaded && !measured ? (
         <span className="run-loaded" data-testid="run-loaded">
-          {S.runs.loaded}
+          {behind ? S.runs.behind : S.runs.loaded}
+          {behind && (
+            <button type="button" className="button small" data-testid="run-back" onClick={back}>
+              {S.runs.recording.back}
+            </button>
+          )}
         </span>
       ) : (
         checkpoint !== null && (
@@ -48,16 +62,16 @@ export function RunRow({ run, blocked, onResume, onGone }: RunRowProps) {
             type="button"
             className="button small"
             data-testid="resume"
-            aria-label={`${words(checkpoint)}: ${name}`}
+            aria-label={`${S.runs.load(checkpoint)}: ${label}`}
             aria-describedby={blocked === null ? undefined : 'runs-blocked'}
             disabled={blocked !== null}
             onClick={resume}
           >
-            {words(checkpoint)}
+            {S.runs.load(checkpoint)}
           </button>
         )
       )}
-      <Ways run={run} loaded={loaded} onGone={onGone} />
+      <Ways run={run} label={label} loaded={loaded} onGone={onGone} />
     </li>
   )
 }
@@ -68,6 +82,12 @@ function Facts({ run: { id, config, step, finished, updatedAt, bytes: size } }: 
     <ul className="run-facts">
       <li>{writeEnvironment(config.environment)}</li>
       <li>{shortName(config.model)}</li>
+      <li>{S.runs.seed(config.grpo.seed)}</li>
+      {changedSettings(config).map((text) => (
+        <li key={text} className="run-change">
+          {text}
+        </li>
+      ))}
       <li>{finished ? S.runs.finished(step) : S.runs.steps(step, config.grpo.max_steps)}</li>
       {last !== null && <li data-testid="run-reward">{S.runs.reward(number(last))}</li>}
       <li>
@@ -78,7 +98,7 @@ function Facts({ run: { id, config, step, finished, updatedAt, bytes: size } }: 
   )
 }
 
-function Ways({ run: { id, name, bytes: size }, loaded, onGone }: { run: RunRecord; loaded: boolean; onGone: () => void }) {
+function Ways({ run: { id, bytes: size }, label, loaded, onGone }: { run: RunRecord; label: string; loaded: boolean; onGone: () => void }) {
   const { runs, takeAway } = useStores()
   const compared = useRuns((view) => view.compared.includes(id))
   const training = useRun((view) => isActive(view.run)) && loaded
@@ -89,7 +109,7 @@ function Ways({ run: { id, name, bytes: size }, loaded, onGone }: { run: RunReco
       runs.remove(id)
     }
     return (
-      <div key="ask" className="run-ask" role="group" aria-label={S.runs.removeName(name)}>
+      <div key="ask" className="run-ask" role="group" aria-label={S.runs.removeName(label)}>
         <span>{S.runs.sure(bytes(size))}</span>
         <button type="button" className="button small urged" data-testid="delete-run-sure" disabled={training} onClick={remove}>
           {S.runs.remove}
@@ -109,21 +129,21 @@ function Ways({ run: { id, name, bytes: size }, loaded, onGone }: { run: RunReco
           <input
             type="checkbox"
             data-testid="compare"
-            aria-label={S.runs.compareName(name)}
+            aria-label={S.runs.compareName(label)}
             checked={compared}
             onChange={(e) => runs.compare(id, e.target.checked)}
           />
           {S.runs.compare}
         </label>
       )}
-      <button type="button" className="link" data-testid="run-take-away" aria-label={S.runs.takeAwayName(name)} onClick={() => takeAway.show(id)}>
+      <button type="button" className="link" data-testid="run-take-away" aria-label={S.runs.takeAwayName(label)} onClick={() => takeAway.show(id)}>
         {S.runs.takeAway}
       </button>
       <button
         type="button"
         className="link run-delete"
         data-testid="delete-run"
-        aria-label={S.runs.removeName(name)}
+        aria-label={S.runs.removeName(label)}
         title={training ? S.runs.removeTraining : undefined}
         autoFocus={asking === false}
         disabled={training}

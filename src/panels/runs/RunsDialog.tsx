@@ -6,6 +6,7 @@ import { Modal } from '../../ui/Modal'
 import { S } from '../../ui/strings'
 import { useResumeBlocked } from './blocked'
 import { ImportFile } from './ImportFile'
+import { runLabels } from './run-labels'
 import { RunRow } from './RunRow'
 import { RunsStorage } from './RunsStorage'
 
@@ -39,6 +40,7 @@ function List({ onClose }: { onClose: () => void }) {
   const list = useRef<HTMLUListElement>(null)
   if (runs === null) return <p className="empty">{S.runs.asking}</p>
   if (runs.length === 0) return <p className="empty">{S.runs.none}</p>
+  const labels = runLabels(runs)
   const showCurves = () => {
     onClose()
     document.querySelector('.panel-curves')?.scrollIntoView({ block: 'center' })
@@ -58,7 +60,7 @@ function List({ onClose }: { onClose: () => void }) {
       {/* Takes the focus of a run that is deleted. */}
       <ul className="run-list" ref={list} tabIndex={-1} aria-label={S.runs.title}>
         {runs.map((run) => (
-          <RunRow key={run.id} run={run} blocked={blocked} onResume={onClose} onGone={() => list.current?.focus()} />
+          <RunRow key={run.id} run={run} label={labels.get(run.id) ?? run.name} blocked={blocked} onResume={onClose} onGone={() => list.current?.focus()} />
         ))}
       </ul>
       {compared > 0 && (

@@ -17,7 +17,9 @@ export function RunsStorage() {
   }, [models])
   if (runs === null || (runs.length === 0 && !storage)) return null
   const words = S.runs.storage
-  const sum = bytes(runs.reduce((total, run) => total + run.bytes, 0))
+  const total = runs.reduce((sum, run) => sum + run.bytes, 0)
+  const sum = bytes(total)
+  const used = storage ? Math.max(storage.usage, total) : total
   const ask = () => {
     void askToPersist().then((is) => {
       setAsked(true)
@@ -28,12 +30,12 @@ export function RunsStorage() {
     <section className="runs-section runs-storage" data-testid="runs-storage">
       <h3>{words.title}</h3>
       {storage && storage.quota > 0 && (
-        <div className="meter" role="img" aria-label={words.bar(bytes(storage.usage), bytes(storage.quota))}>
-          <span style={{ inlineSize: `${Math.min(100, (100 * storage.usage) / storage.quota).toFixed(2)}%` }} />
+        <div className="meter" role="img" aria-label={words.bar(bytes(used), bytes(storage.quota))}>
+          <span style={{ inlineSize: `${Math.min(100, (100 * used) / storage.quota).toFixed(2)}%` }} />
         </div>
       )}
       <p className="note" role="status">
-        {storage ? words.used(bytes(storage.usage), bytes(storage.quota), sum) : words.unknown(sum)}{' '}
+        {!storage ? words.unknown(sum) : storage.usage < total ? words.lagging(bytes(storage.quota), sum) : words.used(bytes(storage.usage), bytes(storage.quota), sum)}{' '}
         {persisted === true ? words.persisted : asked ? words.refused : words.fleeting}
       </p>
       {persisted !== true && !asked && (

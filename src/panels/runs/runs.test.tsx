@@ -59,7 +59,7 @@ describe('the list of runs', () => {
     const page = await open()
     expect(page.inRow(1, 'resume')).toBeNull()
     expect(page.inRow(1, 'run-loaded')?.textContent).toBe('loaded now')
-    expect(page.inRow(0, 'resume')?.textContent).toBe('Resume at step 37')
+    expect(page.inRow(0, 'resume')?.textContent).toBe('Load step 37')
     await page.press(page.inRow(0, 'resume'))
     expect(page.sent('resume')).toEqual([{ type: 'resume', id: 'run-a' }])
     expect(page.find('runs')).toBeNull()
@@ -93,6 +93,26 @@ describe('the list of runs', () => {
     await page.type(notes, '')
     await blur(notes)
     expect(page.sent('edit-run').at(-1)).toEqual({ type: 'edit-run', id: 'run-a', notes: '' })
+  })
+
+  it('tells runs of one name apart: seed, changed settings, and names of their buttons', async () => {
+    const change = (seed: number, learning_rate: number) => ({ ...A.config, grpo: { ...A.config.grpo, seed, learning_rate } })
+    const page = await open(runsMessage([{ ...A, config: change(7, 0.0123) }, { ...B, name: A.name, config: change(8, A.config.grpo.learning_rate) }]))
+    expect(page.rows().map((row) => row.querySelector('.run-facts')?.textContent)).toEqual([
+      expect.stringMatching(/seed 7.*learning_rate 0\.0123/),
+      expect.stringMatching(/seed 8(?!.*learning_rate)/),
+    ])
+    for (const id of ['resume', 'delete-run', 'run-take-away', 'compare']) {
+      const names = [0, 1].map((i) => page.inRow(i, id)?.getAttribute('aria-label'))
+      expect(names[0], id).toContain('seed 7')
+      expect(names[0], id).not.toBe(names[1])
+    }
+  })
+
+  it('says how much the runs take where the browser counts less than them', async () => {
+    const page = await open(runsMessage([A], { storage: { usage: 986_000, quota: 2_000_000_000 } }))
+    expect(page.text('runs-storage')).toContain('The runs take 4.18 MB of the 2.00 GB')
+    expect(page.text('runs-storage')).not.toContain('986 kB')
   })
 
   it('asks before it deletes; Keep brings the focus back', async () => {
@@ -169,6 +189,30 @@ describe('trajectories from a file', () => {
     await page.say(restoredMessage(2, { name: 'mine.jsonl', checkpoint: null }))
     expect(page.find('runs')).toBeNull()
     expect(page.text('recording')).toContain('mine.jsonl')
+  })
+
+  it('tell their own settings, and lead back to the run that waits behind them', async () => {
+    const page = await open()
+    await page.say(...stepMessages(1), { type: 'state', state: { state: 'paused', step: 1 } })
+    const config = { ...A.config, grpo: { ...A.config.grpo, seed: 99 } }
+    await page.say(restoredMessage(2, { name: 'mine.jsonl', checkpoint: null, config }))
+    expect(page.text('recording-settings')).toContain('seed 99')
+    expect(page.text('recording-back')).toBe('Back to the run')
+    expect(page.inRow(1, 'run-loaded')?.textContent).toContain('behind the recording')
+    await page.press('recording-back')
+    expect(page.find('recording')).toBeNull()
+    expect(page.stores.run.getState().history.map(({ step }) => step)).toEqual([1])
+    expect(page.inRow(1, 'run-loaded')?.textContent).toBe('loaded now')
+  })
+
+  it('are closed where no run was begun; what is not told is not made up', async () => {
+    const page = await open(runsMessage([A]))
+    await page.say(restoredMessage(2, { name: 'trl.parquet', checkpoint: null, config: { ...A.config, model: '' } }))
+    expect(page.text('recording-settings')).toContain('does not tell')
+    expect(page.text('recording-back')).toBe('Close the recording')
+    await page.press('recording-back')
+    // The offer that was there before is there again.
+    expect(page.text('resume-offer')).toContain('first stopped at step 37.')
   })
 
   it('are refused with a sentence: other files, several, and while a step is trained', async () => {

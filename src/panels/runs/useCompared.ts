@@ -3,6 +3,7 @@
 import { useMemo } from 'react'
 import type { StepSummary } from '../../core/run-record'
 import { useRuns } from '../../store/hooks'
+import { runLabels } from './run-labels'
 
 export interface ComparedRun {
   id: string
@@ -22,14 +23,13 @@ export function useCompared(): readonly ComparedRun[] {
   const runs = useRuns((view) => view.runs)
   const current = useRuns((view) => view.current)
   const histories = useRuns((view) => view.histories)
-  return useMemo(
-    () =>
-      compared.flatMap((id, i) => {
-        const run = runs?.find((r) => r.id === id)
-        if (!run || id === current) return []
-        const line = i % DASHES.length
-        return [{ id, name: run.name, history: histories[id]?.steps ?? null, color: `var(--compare-${line})`, dash: DASHES[line] ?? '' }]
-      }),
-    [compared, runs, current, histories],
-  )
+  return useMemo(() => {
+    const labels = runLabels(runs ?? [])
+    return compared.flatMap((id, i) => {
+      const run = runs?.find((r) => r.id === id)
+      if (!run || id === current) return []
+      const line = i % DASHES.length
+      return [{ id, name: labels.get(id) ?? run.name, history: histories[id]?.steps ?? null, color: `var(--compare-${line})`, dash: DASHES[line] ?? '' }]
+    })
+  }, [compared, runs, current, histories])
 }

@@ -3,9 +3,11 @@
 import { useId, useState } from 'react'
 import { describeAddress, readAddress } from '../../store/address'
 import { useSetup } from '../../store/hooks'
+import { nameServer } from '../../store/server-name'
 import { takeLostFocus } from '../../ui/focus'
 import { S } from '../../ui/strings'
 import { StartOver } from './StartOver'
+import { useConnected } from './useConnected'
 import { useConnecting } from './useConnecting'
 
 export function AddressField() {
@@ -22,6 +24,11 @@ export function AddressField() {
     setWhy(null)
   }
   const understood = describeAddress(text, location.protocol)
+  const connected = useConnected()
+  // Only of the address that stands in the field.
+  const read = readAddress(text, location.protocol)
+  const to = connected?.spec.kind === 'openenv' ? connected.spec.url : null
+  const isConnected = to !== null && !why && read.ok && read.value === to
   const submit = () => {
     const read = readAddress(text, location.protocol)
     setWhy(read.ok ? null : read.why)
@@ -56,7 +63,12 @@ export function AddressField() {
           connecting.cancel()
         }}
       />
-      {!why && understood && (
+      {isConnected && (
+        <p className="connected" role="status" data-testid="connected">
+          <span aria-hidden="true">✓</span> {S.address.connected(nameServer(to), connected?.maxSessions ?? null)}
+        </p>
+      )}
+      {!isConnected && !why && understood && (
         <p className="note understood" id={`${id}-understood`} data-testid="understood">
           {understood}
         </p>

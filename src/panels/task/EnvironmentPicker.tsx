@@ -7,7 +7,6 @@ import { S, SETTING_HELP } from '../../ui/strings'
 import { PRESETS } from '../../worker/protocol'
 import { KnownEnvironments } from '../catalogue/KnownEnvironments'
 import { AddressField } from './AddressField'
-import { useConnected } from './useConnected'
 
 const OWN = 'own'
 
@@ -16,7 +15,6 @@ export function EnvironmentPicker() {
   const { controller } = useStores()
   const environment = useSetup((s) => s.config.environment)
   const awaitsConsent = useSetup((s) => s.awaitsConsent)
-  const sessions = useConnected()?.maxSessions ?? null
   // "Your own server" is chosen before an address exists.
   const [typing, setTyping] = useState(false)
   const own = typing || environment.kind === 'openenv'
@@ -42,7 +40,6 @@ export function EnvironmentPicker() {
       </div>
       {own ? <AddressField /> : <p className="note">{preset?.description}</p>}
       {environment.kind === 'openenv' && awaitsConsent && <p className="note">{S.address.consent(environment.url)}</p>}
-      {environment.kind === 'openenv' && sessions !== null && <p className="note">{S.task.sessions(sessions)}</p>}
       <KnownEnvironments />
     </div>
   )

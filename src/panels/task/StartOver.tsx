@@ -3,10 +3,13 @@
 import { useEffect, useRef } from 'react'
 import { useRun } from '../../store/hooks'
 import { S } from '../../ui/strings'
+import { useKeptStep } from '../runs/kept-step'
 import type { Connecting } from './useConnecting'
 
 export function StartOver({ connecting }: { connecting: Connecting }) {
-  const steps = useRun((view) => view.history.at(-1)?.step ?? 0)
+  const kept = useKeptStep()
+  const half = useRun((view) => view.steps.at(-1)?.finished === false)
+  const recording = useRun((view) => view.recording !== null)
   const keep = useRef<HTMLButtonElement>(null)
   const { asked, confirm, cancel } = connecting
   useEffect(() => {
@@ -15,7 +18,7 @@ export function StartOver({ connecting }: { connecting: Connecting }) {
   if (asked === null) return null
   return (
     <div className="start-over" role="alert" data-testid="start-over">
-      <p>{S.address.ends(steps)}</p>
+      <p>{recording && kept === null ? S.address.endsRecording : S.address.ends(kept, half)}</p>
       <button type="button" className="button" data-testid="keep-run" ref={keep} onClick={cancel}>
         {S.address.keep}
       </button>

@@ -51,7 +51,8 @@ export function HeatLegend({ scale, authors = ['model', 'environment', 'template
   )
 }
 
-function ScaleBar({ scale }: { scale: Scale }) {
+/** The colours of a scale between its two ends. */
+export function ScaleBar({ scale }: { scale: Scale }) {
   const low = scale.kind === 'diverging' ? -1 : 0
   const stops = Array.from({ length: STOPS }, (_, i) => scaleColor(scale.kind, low + ((1 - low) * i) / (STOPS - 1)))
   const write = scale.kind === 'diverging' ? signed : number
