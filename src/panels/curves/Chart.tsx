@@ -3,15 +3,16 @@
 import { memo } from 'react'
 import { Area, CartesianGrid, ComposedChart, Line, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
 import { number } from '../../ui/format'
+import { writeCurve } from '../../ui/metrics'
 import { S } from '../../ui/strings'
-import type { Point } from './series'
+import type { Domain, Point } from './series'
 
 interface ChartProps {
   name: string
   points: Point[]
   /** How the lines of other runs look, in the order of `others` in the points. */
   others: readonly { id: string; name: string; color: string; dash: string }[]
-  domain: [number, number] | null
+  domain: Domain | null
   /** Step that is looked at. */
   marked: number | null
   onPick: (step: number) => void
@@ -80,11 +81,11 @@ export default memo(function Chart({ name, points, others, domain, marked, onPic
             if (!active || !point) return null
             return (
               <div className="chart-tip">
-                {S.curves.step} {label}: {number(point.value)}
+                {S.curves.step} {label}: {writeCurve(name, point.value)}
                 {point.range && ` (${number(point.range[0])} to ${number(point.range[1])})`}
                 {others.map(({ id, name: other }, i) => (
                   <div key={id}>
-                    {other}: {number(point.others[i])}
+                    {other}: {writeCurve(name, point.others[i])}
                   </div>
                 ))}
               </div>

@@ -2,6 +2,7 @@
 
 import type { StepSummary } from '../../core/run-record'
 import { number } from '../../ui/format'
+import { writeCurve } from '../../ui/metrics'
 import { S } from '../../ui/strings'
 import type { ComparedRun } from '../runs/useCompared'
 import { seriesOf } from './series'
@@ -43,7 +44,7 @@ export function CurveTable({ history, names, others }: CurveTableProps) {
             <tr key={step}>
               <th scope="row">{step}</th>
               {names.map((name) => (
-                <td key={name}>{number(own.get(step)?.metrics[name])}</td>
+                <td key={name}>{writeCurve(name, own.get(step)?.metrics[name])}</td>
               ))}
               <td>{number(own.get(step)?.rewardMin)}</td>
               <td>{number(own.get(step)?.rewardMax)}</td>

@@ -4,8 +4,7 @@ import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { useSelection, useShown, useStores } from '../../store/hooks'
 import type { StepSummary } from '../../core/run-record'
 import { DURATIONS } from '../../ui/durations'
-import { number } from '../../ui/format'
-import { CURVE_NAMES, type CurveName } from '../../ui/metrics'
+import { CURVE_NAMES, type CurveName, writeCurve } from '../../ui/metrics'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { ComparedLegend } from '../runs/ComparedLegend'
@@ -60,7 +59,7 @@ function Curve({ name, history, others, testId, onChoose }: CurveProps) {
   const points = useMemo(() => seriesOf(history, name, others.map((run) => run.history ?? [])), [history, name, others])
   const drawn = points.some((p) => p.value !== null || p.others.some((v) => v !== null))
   const values = points.flatMap((p) => p.value ?? [])
-  const summary = S.curves.summary(name, number(values[0]), number(values.at(-1)), history.length)
+  const summary = S.curves.summary(name, writeCurve(name, values[0]), writeCurve(name, values.at(-1)), history.length)
   return (
     <figure className="curve" data-testid={testId} data-points={values.length}>
       <figcaption>
@@ -73,7 +72,7 @@ function Curve({ name, history, others, testId, onChoose }: CurveProps) {
         ) : (
           <span>{name === 'reward' ? S.curves.reward : name}</span>
         )}
-        <output>{number(values.at(-1))}</output>
+        <output>{writeCurve(name, values.at(-1))}</output>
       </figcaption>
       <div className="plot" role="img" aria-label={summary}>
         {!drawn ? (

@@ -29,6 +29,10 @@ describe('curves', () => {
   })
   it('keep shares on the whole range', () => {
     expect(fixedDomain('success')).toEqual([0, 1])
-    expect(fixedDomain('grad_norm')).toBeNull()
+    expect(fixedDomain('loss')).toBeNull()
+  })
+
+  it('begin at 0 where nothing can be below it', () => {
+    for (const name of ['entropy', 'grad_norm', 'completions/mean_length']) expect(fixedDomain(name)).toEqual([0, 'auto'])
   })
 })

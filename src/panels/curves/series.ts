@@ -28,7 +28,13 @@ export function seriesOf(history: readonly StepSummary[], name: string, others: 
   })
 }
 
-/** Share-like curves keep their whole range in view, so that a small change does not look large. */
-export function fixedDomain(name: string): [number, number] | null {
-  return ['success', 'frac_reward_zero_std'].includes(name) || name.startsWith('clip_ratio/') ? [0, 1] : null
+/** Ends of an axis; 'auto' follows the values. */
+export type Domain = [number, number | 'auto']
+
+const NEVER_NEGATIVE = ['entropy', 'grad_norm', 'completions/mean_length', 'turns/mean', 'kl', 'sampling/sampling_logp_difference/mean', 'learning_rate']
+
+/** Share-like curves keep their whole range in view, so that a small change does not look large; what cannot be negative begins at 0. */
+export function fixedDomain(name: string): Domain | null {
+  if (['success', 'frac_reward_zero_std'].includes(name) || name.startsWith('clip_ratio/')) return [0, 1]
+  return NEVER_NEGATIVE.includes(name) ? [0, 'auto'] : null
 }
