@@ -6,7 +6,7 @@ import { exportKey } from '../../store/take-away-store'
 import { bytes } from '../../ui/format'
 import { S } from '../../ui/strings'
 import type { ExportKind } from '../../worker/protocol'
-import { EXPORT_KINDS, expectedBytes, whyNot } from './possible'
+import { EXPORT_KINDS, expectedBytes, hasBase, loraBytes, whyNot } from './possible'
 
 export function Downloads({ run }: { run: RunRecord }) {
   return (
@@ -40,6 +40,7 @@ function Download({ run, kind }: { run: RunRecord; kind: ExportKind }) {
         {expected !== null && why === null && <span className="note"> · {words.about(bytes(expected))}</span>}
         <p className="note" id={`${id}-what`}>
           {why ?? explanation}
+          {why === null && kind === 'adapter' && hasBase(run) && ` ${words.withBase(bytes(loraBytes(run)))}`}
           {why === null && run.droppedSteps > 0 && kind.startsWith('trajectories') && ` ${words.dropped}`}
         </p>
       </div>

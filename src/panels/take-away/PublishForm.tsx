@@ -19,7 +19,12 @@ const ID_LETTERS = 6
 
 /** The name of a new repository, made of the run's; of one that exists, only the owner is known. */
 function proposed(run: RunRecord, { what, into, owner }: { what: PublishTarget['what']; into: Into; owner: string | null }): string {
-  if (into !== 'new') return `${owner ?? ''}/`
+  if (into !== 'new') return owner === null ? '' : `${owner}/`
+  const name = proposedName(run, what)
+  return owner === null ? name : `${owner}/${name}`
+}
+
+function proposedName(run: RunRecord, what: PublishTarget['what']): string {
   const slug = withoutTokens(run.name)
     .normalize('NFKD')
     .toLowerCase()
@@ -27,7 +32,7 @@ function proposed(run: RunRecord, { what, into, owner }: { what: PublishTarget['
     .replace(/^-+|-+$/g, '')
     .slice(0, 60)
   const id = run.id.replace(/[^a-z0-9]/gi, '').toLowerCase().slice(0, ID_LETTERS)
-  return `${owner ?? ''}/grpo-${slug || 'run'}-${id}${what === 'adapter' ? '' : `-${what}`}`
+  return `grpo-${slug || 'run'}-${id}${what === 'adapter' ? '' : `-${what}`}`
 }
 
 interface PublishFormProps {
@@ -68,7 +73,7 @@ export function PublishForm({ run, into, wish, onInto }: PublishFormProps) {
       <Segments name="publish-what" legend={words.what} all={WHATS} names={words.whats} chosen={what} onChoose={setWhat} />
       <p className="note">{missing ?? words.explains[what]}</p>
       <Segments name="publish-into" legend={words.into} all={INTOS} names={words.intos} chosen={into} onChoose={onInto} />
-      <Repository text={text} wrong={typed !== null && !named} onChange={setTyped} />
+      <Repository text={text} wrong={typed !== null && !named} hint={isRepoId(`owner/${repo}`) ? words.needsOwner(repo) : null} onChange={setTyped} />
       {!asPullRequest && <Check label={words.private} hint={into === 'existing' ? words.privateExisting : words.privateHint} testId="publish-private" checked={isPrivate} onChange={setPrivate} />}
       {asPullRequest && <p className="note">{words.pullRequestHint}</p>}
       {what === 'trajectories' && (
@@ -81,7 +86,7 @@ export function PublishForm({ run, into, wish, onInto }: PublishFormProps) {
         <button type="submit" className="button primary" data-testid="publish" disabled={!ready}>
           {words.publish(named ? repo : '')}
         </button>
-        {!hasToken ? <span className="note">{words.needsAccount}</span> : typed === null && !named && <span className="note">{text.startsWith('/') ? words.needsOwner : words.needsName}</span>}
+        {!hasToken ? <span className="note">{words.needsAccount}</span> : typed === null && !named && text.includes('/') && <span className="note">{words.needsName}</span>}
       </div>
     </form>
   )
@@ -110,7 +115,8 @@ function Segments<T extends string>({ name, legend, all, names, chosen, onChoose
   )
 }
 
-function Repository({ text, wrong, onChange }: { text: string; wrong: boolean; onChange: (text: string) => void }) {
+/** `hint`: what the text lacks. */
+function Repository({ text, wrong, hint, onChange }: { text: string; wrong: boolean; hint: string | null; onChange: (text: string) => void }) {
   const id = useId()
   const words = S.takeAway.publish
   return (
@@ -126,10 +132,15 @@ function Repository({ text, wrong, onChange }: { text: string; wrong: boolean; o
         autoCapitalize="off"
         spellCheck={false}
         aria-invalid={wrong}
-        aria-describedby={wrong ? `${id}-why` : undefined}
+        aria-describedby={wrong && hint === null ? `${id}-why` : hint === null ? undefined : `${id}-hint`}
         onChange={(e) => onChange(e.target.value)}
       />
-      {wrong && (
+      {hint !== null && (
+        <p className="note" id={`${id}-hint`} data-testid="publish-owner-hint">
+          {hint}
+        </p>
+      )}
+      {wrong && hint === null && (
         <p className="why" id={`${id}-why`} role="alert">
           {words.repoRefused}.
         </p>

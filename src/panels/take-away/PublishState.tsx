@@ -2,7 +2,7 @@
 
 import { useStores } from '../../store/hooks'
 import type { PublishView } from '../../store/take-away-store'
-import { bytes, duration } from '../../ui/format'
+import { bytes, roughTime } from '../../ui/format'
 import { takeLostFocus } from '../../ui/focus'
 import { S } from '../../ui/strings'
 import type { PublishProgress, PublishResult } from '../../worker/protocol'
@@ -52,7 +52,7 @@ function sentence(progress: PublishProgress | null): string {
   const words = S.takeAway.publish
   if (!progress) return words.stages.preparing
   if (progress.stage === 'uploading') return words.uploading(bytes(progress.done), bytes(progress.total))
-  if (progress.stage === 'waiting') return words.waiting(duration(1000 * progress.seconds), progress.reason)
+  if (progress.stage === 'waiting') return words.waiting(roughTime(progress.seconds), progress.reason)
   return words.stages[progress.stage]
 }
 

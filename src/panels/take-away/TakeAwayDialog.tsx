@@ -1,9 +1,10 @@
 /** Take away: of one kept run the files, the evaluation, and publishing. */
 
 import { useId } from 'react'
-import { useRuns, useStores, useTakeAway } from '../../store/hooks'
+import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
 import { Modal } from '../../ui/Modal'
 import { S } from '../../ui/strings'
+import { runLabels } from '../runs/run-labels'
 import { Downloads } from './Downloads'
 import { Evaluation } from './Evaluation'
 import { Publish } from './Publish'
@@ -31,21 +32,29 @@ function WhichRun() {
   const { takeAway } = useStores()
   const runs = useRuns((view) => view.runs)
   const current = useRuns((view) => view.current)
+  const behind = useRun((view) => view.recording !== null)
   const run = useSubject()
   if (!run) return null
+  const labels = runLabels(runs ?? [])
   return (
     <div className="take-run">
       <label htmlFor={id}>{S.takeAway.run}</label>
       <select id={id} data-testid="take-away-run" value={run.id} onChange={(e) => takeAway.show(e.target.value)}>
         {runs?.map((r) => (
           <option key={r.id} value={r.id}>
-            {r.id === current ? S.takeAway.loaded(r.name) : r.name}
+            {optionOf(labels.get(r.id) ?? r.name, r.id === current, behind)}
           </option>
         ))}
       </select>
       <span className="note">{S.takeAway.at(run.step)}</span>
     </div>
   )
+}
+
+/** What it is comes first: a narrow selector cuts the end. */
+function optionOf(label: string, loaded: boolean, behind: boolean): string {
+  if (!loaded) return label
+  return behind ? S.takeAway.behind(label) : S.takeAway.loaded(label)
 }
 
 function Sections() {

@@ -20,8 +20,15 @@ export function whyNot(run: RunRecord, kind: ExportKind): string | null {
   return kind === 'merged' && isHubModel(run.config.model) ? words.hubMerge(shortName(run.config.model)) : null
 }
 
+/** The LoRA alone, in bytes. */
+export const loraBytes = ({ engine }: RunRecord): number => 4 * engine.trainable
+
+/** Whether the adapter's folder has the model that it belongs to in it: nobody could download a model of this site by name. */
+export const hasBase = ({ config }: RunRecord): boolean => !isHubModel(config.model)
+
 /** Bytes, where they follow from the model; null where nobody knows before. */
-export function expectedBytes({ engine }: RunRecord, kind: ExportKind): number | null {
-  if (kind === 'adapter') return 4 * engine.trainable
+export function expectedBytes(run: RunRecord, kind: ExportKind): number | null {
+  const { engine } = run
+  if (kind === 'adapter') return loraBytes(run) + (hasBase(run) ? 4 * engine.parameters : 0)
   return kind === 'merged' ? 4 * engine.parameters : null
 }
