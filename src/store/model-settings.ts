@@ -24,6 +24,15 @@ export function withModel(config: RunConfig, { model, model_revision }: ModelCho
   return { ...next, precision: preset.precision, grpo: suited(config.grpo, large, preset.grpo) }
 }
 
+/** The settings that the choice of a Hub model changed against its environment's preset and that still are as it set them; empty for a model of this site. */
+export function suitedSettings(config: RunConfig): [keyof GrpoConfig, GrpoConfig[keyof GrpoConfig]][] {
+  if (!isHubModel(config.model)) return []
+  const preset = defaultConfig(config.environment)
+  const suits = withModel(preset, config).grpo
+  const keys = Object.keys(suits) as (keyof GrpoConfig)[]
+  return keys.flatMap((key) => (suits[key] !== preset.grpo[key] && config.grpo[key] === suits[key] ? [[key, suits[key]]] : []))
+}
+
 /** What a person changed stays; what still is as the former model's settings were becomes the new model's. */
 function suited(now: GrpoConfig, former: GrpoConfig, next: GrpoConfig): GrpoConfig {
   const keys = Object.keys(next) as (keyof GrpoConfig)[]

@@ -53,7 +53,7 @@ function Answer({ inspection: { pending, result }, config }: { inspection: Inspe
     return (
       <>
         <p className="why" role="alert" data-testid="inspection-error">
-          <strong>{result.error}</strong> {result.advice}
+          <strong>{result.error}</strong> {S.model.lookUpAdvice(result.advice)}
         </p>
         <button type="button" className="button" data-testid="look-up" onClick={controller.model.inspect}>
           {S.model.lookUpAgain}

@@ -1,14 +1,22 @@
 /** Which model: a short list, or any repository on the Hub. Choosing looks it up; nothing is downloaded. */
 
 import { useId, useState } from 'react'
+import type { RunConfig } from '../../core/config'
 import { CURATED_MODELS, isHubModel } from '../../env/models'
 import { useSetup, useStores } from '../../store/hooks'
-import { writeReference } from '../../store/model-settings'
-import { bytes, parameterCount } from '../../ui/format'
+import { suitedSettings, writeReference } from '../../store/model-settings'
+import { bytes, parameterCount, plain } from '../../ui/format'
 import { S } from '../../ui/strings'
 import { ReferenceForm } from './ReferenceForm'
 
 const OTHER = 'other'
+
+/** 'learning_rate 2e−5, prompts_per_step 1'. */
+function suitedText(config: RunConfig): string {
+  return suitedSettings(config)
+    .map(([key, value]) => `${key} ${value === null ? 'off' : typeof value === 'number' ? plain(value) : value}`)
+    .join(', ')
+}
 
 /** `onRefused` hears whether the field for another model holds what cannot be read. */
 export function ModelPicker({ onRefused }: { onRefused: (refused: boolean) => void }) {
@@ -16,6 +24,7 @@ export function ModelPicker({ onRefused }: { onRefused: (refused: boolean) => vo
   const { controller } = useStores()
   const model = useSetup((s) => s.config.model)
   const revision = useSetup((s) => s.config.model_revision)
+  const suited = useSetup((s) => suitedText(s.config))
   // "Another model" is chosen before it has a name.
   const [typing, setTyping] = useState(false)
   const curated = CURATED_MODELS.find((m) => m.model === model && revision === 'main')
@@ -48,6 +57,11 @@ export function ModelPicker({ onRefused }: { onRefused: (refused: boolean) => vo
           onRefused={onRefused}
           onUse={(repo, model_revision) => controller.model.choose({ model: repo, model_revision })}
         />
+      )}
+      {suited !== '' && (
+        <p className="note" data-testid="suited-settings">
+          {S.model.suited(suited)}
+        </p>
       )}
     </>
   )

@@ -175,7 +175,7 @@ describe('picking a model', () => {
   it('a link to a Hub model waits, and says for what', async () => {
     const page = await open(`#v=1&env=lane&seed=7&model=${QWEN}`, [])
     expect(page.port.sent).toEqual([])
-    expect(page.text('state-line')).toMatch(/^Waiting · look up/)
+    expect(page.text('state-line')).toMatch(/^Look up the model of this link/)
     expect(page.text('model')).toContain(`This link names ${QWEN}. Nothing is asked of the Hub until you press Look up`)
     await page.press('look-up')
     expect(page.port.sent.map((c) => c.type)).toEqual(['inspect'])
@@ -256,7 +256,7 @@ describe('a starting LoRA', () => {
     data: new Float32Array(8),
   })
   const weights = writeSafetensors([tensor('A', [2, 4]), tensor('B', [4, 2])])
-  const files = (json: string) => [new File([json], 'adapter_config.json'), new File([weights as BlobPart], 'adapter_model.safetensors')]
+  const files = (json: string) => [new File([json], 'adapter_config.json'), new File([weights], 'adapter_model.safetensors')]
 
   async function choose(chosen: File[]) {
     const page = await open()
