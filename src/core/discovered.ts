@@ -50,8 +50,11 @@ export type Quirk = { text: string } & (
   | { kind: 'cumulative-text' }
   /** A text that says "invalid move" brings no reward, whatever the envelope says: it repeats the last one. */
   | { kind: 'invalid-move'; pattern: string }
-  /** The client plays the other side too: a random legal move, fixed by the episode's seed. */
-  | { kind: 'no-opponent'; field: string; legal: string }
+  /**
+   * The client plays the other side too, when it is its turn: a random legal move, fixed by the episode's seed. `turn`: field (of the
+   * observation, its metadata or the state) that says whose turn it is, and its value when it is the policy's own.
+   */
+  | { kind: 'no-opponent'; field: string; legal: string; turn: { field: string; own: number } }
   | { kind: 'never-done' }
   | { kind: 'single-step' }
   | { kind: 'seed-ignored' }

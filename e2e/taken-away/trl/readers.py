@@ -3,19 +3,50 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from functools import wraps
+from typing import Any, Callable
 
 from observations import Frame, board_rows, board_text, fold_rows, number
 from playground import js_fixed, js_json, js_number
 
 # TRL's limit for the accessibility tree, characters.
 TREE = 2000
+# Longest text of one field that a reader does not know, characters.
+LONGEST = 4000
+
+Reader = Callable[[Frame], "str | None"]
+
+
+def with_rest(known: str) -> Callable[[Reader], Reader]:
+    """The reader with every field that is neither empty nor named in `known` after its text; where it reads nothing, None."""
+
+    def wrap(read: Reader) -> Reader:
+        @wraps(read)
+        def whole(frame: Frame) -> str | None:
+            text = read(frame)
+            if text is None:
+                return None
+            more = [(name, value) for name, value in frame.fields.items() if name not in known.split() and value not in (None, "", [], {})]
+            return "\n".join([text, *(_field(name, value) for name, value in more)])
+
+        return whole
+
+    return wrap
+
+
+def _field(name: str, value: Any) -> str:
+    rows = board_rows(value)
+    if rows is not None:
+        return f"{name}:\n{board_text(rows)}"
+    text = value if isinstance(value, str) else js_json(value)
+    return f"{name}: {text[:LONGEST] + '...' if len(text) > LONGEST else text}"
 
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value != "" else None
 
 
+@with_rest("info_state legal_actions game_phase current_player_id opponent_last_action")
 def openspiel_catch(frame: Frame) -> str | None:
     """OpenSpiel's 10 by 5 grid: rows and columns of ball and paddle, and on which side the ball is."""
     fields = frame.fields
@@ -36,6 +67,7 @@ def openspiel_catch(frame: Frame) -> str | None:
     return f"Ball: row {falling // 5 + 1} of 10, column {ball + 1} of 5. Paddle: column {paddle + 1}. The ball is {side}."
 
 
+@with_rest("board legal_actions next_player")
 def connect4(frame: Frame) -> str | None:
     """The board as lines of X, O and dots, and the open columns."""
     fields = frame.fields
@@ -51,6 +83,7 @@ def _joined(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else js_json(value)
 
 
+@with_rest("fen legal_moves is_check result")
 def chess(frame: Frame) -> str | None:
     """FEN, the side to move, and the legal moves."""
     fields = frame.fields
@@ -66,6 +99,7 @@ def chess(frame: Frame) -> str | None:
     return "\n".join(lines)
 
 
+@with_rest("grid width height step wind_dir humidity burning_count burned_count reward_hint remaining_water remaining_breaks")
 def wildfire(frame: Frame) -> str | None:
     """The grid, what burns, wind and what is left; reward_hint is the reward itself and is not told."""
     fields = frame.fields
@@ -86,6 +120,7 @@ def _string(fields: dict[str, Any], name: str) -> str:
     return value if isinstance(value, str) else js_json(value)
 
 
+@with_rest("grid observation episode_score episode_steps episode_fruits episode_kills alive")
 def snake(frame: Frame) -> str | None:
     """The grid as lines; the same once more as thousands of numbers is left out."""
     cells = board_rows(frame.fields.get("grid"))
@@ -100,6 +135,7 @@ def _pair(value: Any) -> tuple[float, float] | None:
     return (value[0], value[1]) if is_pair else None
 
 
+@with_rest("legal_actions current_position previous_position")
 def maze(frame: Frame) -> str | None:
     """Where one is, which ways are open, and the maze itself where the server tells metadata."""
     at, ways = _pair(frame.fields.get("current_position")), frame.fields.get("legal_actions")
@@ -120,6 +156,7 @@ def maze(frame: Frame) -> str | None:
     return f"{line}\n{board_text(marked, {'0': '.', '1': '#'})}"
 
 
+@with_rest("question score correct_answer dataset_metadata")
 def answered(frame: Frame) -> str | None:
     """The question; after the answer, its score."""
     fields = frame.fields
@@ -129,11 +166,13 @@ def answered(frame: Frame) -> str | None:
     return f"Score: {js_number(score)}" if frame.done and score is not None else None
 
 
+@with_rest("context question")
 def dipg_safety(frame: Frame) -> str | None:
     """The context, then the question."""
     return "\n\n".join(part for part in map(_text, map(frame.fields.get, ("context", "question"))) if part) or None
 
 
+@with_rest("prompt answer_to_defend item_id components error")
 def sophistry(frame: Frame) -> str | None:
     """The prompt, or the parts of the score."""
     fields = frame.fields
@@ -145,6 +184,7 @@ def sophistry(frame: Frame) -> str | None:
     return f"Score: {js_json(components)}" if isinstance(components, (dict, list)) else None
 
 
+@with_rest("")
 def question(frame: Frame) -> str | None:
     """The question and the company, which every tool asks for: new servers tell them in metadata."""
     asked, company = frame.metadata.get("question"), frame.metadata.get("company")
@@ -159,6 +199,7 @@ def _without_traceback(stderr: str) -> str:
     return stderr[errors[-1].start() if errors else 0 :]
 
 
+@with_rest("result stdout stderr exit_code available_variables context_length iteration max_iterations")
 def program(frame: Frame) -> str | None:
     """What a program printed, its errors, and its exit code where it is not 0."""
     fields = frame.fields
@@ -174,11 +215,16 @@ def program(frame: Frame) -> str | None:
     return "\n".join(part for part in parts if part) or "(no output)"
 
 
+@with_rest(
+    "problem_id problem_description reference_code gpu_info turn max_turns feedback compilation_success compilation_error "
+    "correctness_pass max_diff speedup"
+)
 def kernel(frame: Frame) -> str | None:
     """The task, which is repeated with every answer, at the first turn; the feedback afterwards."""
     return next((part for part in map(_text, map(frame.fields.get, ("feedback", "compilation_error", "problem_description"))) if part), None)
 
 
+@with_rest("text url screenshot goal axtree_txt pruned_html error last_action_error html open_pages_urls active_page_index app_state")
 def page(frame: Frame) -> str | None:
     """Goal, error of the last action, and the accessibility tree."""
     fields = frame.fields
@@ -197,6 +243,10 @@ def page(frame: Frame) -> str | None:
     return "\n\n".join(parts) or None
 
 
+@with_rest(
+    "scene_description speed_kmh location rotation goal_distance goal_direction current_lane nearby_actors collision_detected collision_intensity "
+    "collided_with scenario_name simulation_time step_number done_reason rubric_reward camera_image"
+)
 def carla(frame: Frame) -> str | None:
     """Speed, who is near, and a collision."""
     fields = frame.fields

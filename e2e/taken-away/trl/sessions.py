@@ -119,7 +119,7 @@ class ServerEpisodes(PlaygroundEpisodes):
         while call.then is not None and len(seen) <= call.times and not seen[-1].done:
             seen.append(self._own_step(call.then))
         opponent = self._quirk("no-opponent")
-        if opponent is not None and not seen[-1].done:
+        if opponent is not None and not seen[-1].done and self._is_opponents_turn(opponent["turn"]):
             seen.append(self._opponent(opponent))
         rewards = [each.reward for each in seen if each.reward is not None]
         reward = self._summed(rewards) if rewards else None
@@ -156,6 +156,19 @@ class ServerEpisodes(PlaygroundEpisodes):
         except Refused as refused:
             raise EnvironmentFailed(f"The server refused a step of our own: {refused}") from refused
 
+    def _is_opponents_turn(self, turn: dict[str, Any]) -> bool:
+        """Whether the server says that the other side is to move; servers up to 0.3.1 say it in the state alone."""
+        name = turn["field"]
+        told = next((each[name] for each in (self._fields, self._metadata) if each.get(name) is not None), None)
+        if told is None:
+            try:
+                told = self._client.state().get(name)
+            except Exception as error:
+                raise EnvironmentFailed(f"The server told no state: {error}") from error
+        if observations.number(told) is None:
+            raise EnvironmentFailed(f"The server did not say whose turn it is ({name}).")
+        return told != turn["own"]
+
     def _opponent(self, quirk: dict[str, Any]) -> Seen:
         """A random legal move for the other side, fixed by the seed; what it wins, the policy loses."""
         legal = self._fields.get(quirk["legal"])
@@ -170,7 +183,7 @@ class ServerEpisodes(PlaygroundEpisodes):
         """One observation as text, reward and done; `said` are the words of the action that it answers."""
         try:
             frame = observations.read_frame(payload)
-            self._fields = frame.fields
+            self._fields, self._metadata = frame.fields, frame.metadata
             shown = observations.without_pictures(frame)
             plain, tool_error, self._seen_text = observations.text_of(shown, self._seen_text)
             reader = type(self)._reader

@@ -43,6 +43,9 @@ async function connect(server: Server, played?: (frame: { type?: string; data?: 
 const wrong = (field: string, type: string, expected?: string) =>
   errorFrame('VALIDATION_ERROR', '', { errors: [{ type, loc: [field], msg: '', ctx: expected === undefined ? undefined : { expected } }] })
 const extra = (field: string) => ({ type: 'extra_forbidden', loc: [field], msg: '' })
+/** States as official servers tell them. */
+const openspiel = (game_name: string) => ({ game_name, agent_player: 0, opponent_policy: 'random' })
+const arena = (env_id: string) => ({ env_id, num_players: 1, raw_state: { secret: 'crane' } })
 const names = (environment: OpenEnvEnvironment) => environment.tools.map((tool) => tool.function.name)
 
 describe('MCP servers', () => {
@@ -85,7 +88,7 @@ describe('typed servers', () => {
     [
       'OpenSpiel catch',
       'move stay',
-      { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: { game_name: 'catch' } },
+      { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: openspiel('catch') },
     ],
     [
       'typed echo',
@@ -98,26 +101,27 @@ describe('typed servers', () => {
       'send_message',
       { hello: errorFrame('UNKNOWN_TYPE', 'Unknown message type: mcp'), missing: missing('message') },
     ],
-    ['grid world', 'move', { missing: missing('action'), wrong: wrong('action', 'enum', "'UP', 'DOWN', 'LEFT' or 'RIGHT'") }],
+    ['grid world', 'move', { missing: missing('action'), wrong: wrong('action', 'enum', "'UP', 'DOWN', 'LEFT' or 'RIGHT'"), metadata: { name: 'GridWorldEnvironment' } }],
     ['a column without a name', 'set_column', { missing: missing('column'), wrong: wrong('column', 'int_parsing') }],
-    ['chess', 'move', { missing: missing('move') }],
-    ['reasoning gym', 'answer', { missing: missing('answer') }],
+    ['chess', 'move', { missing: missing('move'), state: { fen: '', current_player: '', move_history: [] } }],
+    ['reasoning gym', 'answer', { missing: missing('answer'), schema: { title: 'ReasoningGymAction', required: ['answer'], properties: { answer: { type: 'string' } } } }],
   ])('%s → %s', async (_, tool, server) => {
     const { environment } = await connect(server)
     expect(names(environment).join(' ')).toBe(tool)
   })
 
   it.each<[string, string, Server]>([
-    ['Wordle, by its state', 'guess', { missing: missing('message'), state: { env_id: 'Wordle-v0', raw_state: { secret: 'crane' } } }],
-    ['Sudoku, by its state', 'place', { missing: missing('message'), state: { env_id: 'Sudoku-v0' } }],
-    ['another OpenSpiel game', 'play', { missing: missing('action_id'), state: { game_name: 'tic_tac_toe' } }],
+    ['Wordle, by its state', 'guess', { missing: missing('message'), state: arena('Wordle-v0') }],
+    ['Sudoku, by its state', 'place', { missing: missing('message'), state: arena('Sudoku-v0') }],
+    ['another OpenSpiel game', 'play', { missing: missing('action_id'), state: openspiel('tic_tac_toe') }],
     ['Atari', 'press', { missing: missing('action_id'), state: { game_name: 'pong', obs_type: 'rgb' } }],
     [
       'CARLA, whose action has no required field',
       'observe emergency_stop lane_change',
       {
         missing: errorFrame('VALIDATION_ERROR', '', { errors: [extra('__probe__')] }),
-        wrong: wrong('action_type', 'literal_error', "'control', 'emergency_stop' or 'observe'"),
+        wrong: wrong('action_type', 'literal_error', "'control', 'emergency_stop', 'lane_change' or 'observe'"),
+        state: { scenario_name: '', town: 'Town10HD_Opt' },
       },
     ],
     ['an unknown action, by its refusals', 'act', { missing: missing('throttle', 'steer'), wrong: wrong('steer', 'float_parsing') }],
@@ -151,7 +155,7 @@ describe('typed servers', () => {
     const asked: string[] = []
     const { WebSocket } = fakeServer({
       onFrame: (frame, peer) =>
-        peer.send(frame.type === 'mcp' ? noMcp : frame.type === 'state' ? { type: 'state', data: { env_id: 'Wordle-v0' } } : missing('message')),
+        peer.send(frame.type === 'mcp' ? noMcp : frame.type === 'state' ? { type: 'state', data: arena('Wordle-v0') } : missing('message')),
     })
     const fetch = (url: unknown) => {
       asked.push(new URL(String(url)).pathname)
@@ -165,7 +169,7 @@ describe('typed servers', () => {
 
   it.each([
     ['connect4', 'column', { board: [], next_player: 1 }],
-    ['maze', 'action', { exit_cell: [7, 7] }],
+    ['maze', 'action', { current_position: [0, 0], exit_cell: [7, 7] }],
     ['wildfire', 'action', { burn_timers: [] }],
   ])('%s is told by the fields of its state', async (id, field, state) => {
     const { environment } = await connect({ missing: missing(field), state })
@@ -184,7 +188,7 @@ describe('typed servers', () => {
   })
 
   it('never asks the state for more than what it is called, so that no answer leaks', async () => {
-    const { environment } = await connect({ missing: missing('message'), state: { env_id: 'Wordle-v0', raw_state: { secret: 'crane' } } })
+    const { environment } = await connect({ missing: missing('message'), state: arena('Wordle-v0') })
     expect(JSON.stringify(environment.discovered)).not.toContain('secret word is')
     expect(JSON.stringify({ ...environment.discovered, prompts: null, tools: null })).not.toContain('crane')
     expect(withoutSecrets(environment.discovered as DiscoveredEnvironment, { turn: 1, raw_state: { secret: 'crane' } })).toEqual({
@@ -220,7 +224,7 @@ describe('typed servers', () => {
     expect(environment.discovered).toMatchObject({
       entry: null,
       evidence: 'server',
-      recognised: expect.stringContaining('its schema') as string,
+      recognised: expect.stringContaining('its own schema') as string,
     })
     const session = await environment.open()
     await session.reset({ seed: 1, episode_id: 'e', split: 'train' })
@@ -236,8 +240,10 @@ describe('typed servers', () => {
       { missing: missing('throttle', 'steer'), wrong: 'dies' },
       'fields steer, throttle, which this page does not know',
     ],
-    ['no required field', { missing: errorFrame('VALIDATION_ERROR', '', { errors: [] }), wrong: 'dies' }, 'without required fields'],
-    ['token ids', { missing: missing('tokens') }, 'token ids of the server’s own tokenizer'],
+    ['no required field', { missing: errorFrame('VALIDATION_ERROR', '', { errors: [] }), wrong: 'dies' }, 'requires no field of its action, and without its /schema'],
+    ['token ids', { missing: missing('tokens'), wrong: wrong('tokens', 'list_type'), state: { history_messages: [], history_tokens: [] } }, 'token ids of the server’s own tokenizer'],
+    ['a union of actions', { missing: errorFrame('VALIDATION_ERROR', '', { errors: [{ type: 'union_tag_not_found', loc: [], msg: '' }] }) }, 'as Agent World Model does, which lists them only after a reset'],
+    ['only a type of an optional field', { missing: errorFrame('VALIDATION_ERROR', '', { errors: [extra('__probe__')] }) }, 'which optional ones there are but action_type (string)'],
     ['a server that ran the probe', { missing: observation({}, 1) }, 'did not say which action it takes'],
     ['a server that failed over the probe', { missing: errorFrame('EXECUTION_ERROR', 'boom') }, 'boom'],
   ])('%s: refused in words', async (_, server, words) => {
@@ -279,7 +285,7 @@ describe('typed servers', () => {
   it("OpenSpiel's catch is played in words: numbers out, letters in", async () => {
     const board = (ball: number, paddle: number) => Array.from({ length: 50 }, (_, i) => (i === ball || i === 45 + paddle ? 1 : 0))
     const { environment, peers } = await connect(
-      { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: { game_name: 'catch' } },
+      { missing: missing('action_id'), wrong: wrong('action_id', 'int_parsing'), state: openspiel('catch') },
       (frame, peer) =>
         frame.type === 'reset'
           ? peer.send(observation({ info_state: board(3, 2) }))

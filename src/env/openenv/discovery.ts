@@ -6,11 +6,11 @@ import { PlaygroundError } from '../../core/errors'
 import type { JsonSchema, Tool } from '../../core/tools'
 import { isRecord } from '../../core/records'
 import { cutText } from '../../core/text'
-import { findMcp, findTyped, NO_FACTS, type ActionFacts, type Choice, type Entry } from './catalogue'
+import { findMcp, findTyped, needsState, NO_FACTS, proofOf, type ActionFacts, type Choice, type Entry } from './catalogue'
 import type { ErrorFrame } from './protocol'
 import { plainSchema } from './schema'
 import type { Reply, SessionSocket } from './socket'
-import { deriveTools, discoveredTool, mcpTool } from './typed-tools'
+import { deriveTools, discoveredTool, mcpTool, toolInItsWords } from './typed-tools'
 
 const toolEntry = z.object({
   name: z.string(),
@@ -73,9 +73,14 @@ export function factsFromRefusals(missing: ErrorFrame, wrong: ErrorFrame | null)
     .sort()
   const choices: Record<string, readonly Choice[]> = {}
   const types: Record<string, string> = {}
+  const absent: string[] = []
   for (const field of wrong === null ? [] : probed(required)) {
     const error = wrong?.errors.find((e) => e.loc[0] === field)
-    if (error?.type === 'extra_forbidden' || error?.type === 'missing') continue
+    if (error?.type === 'missing') continue
+    if (error?.type === 'extra_forbidden') {
+      absent.push(field)
+      continue
+    }
     if (error === undefined) types[field] = 'string'
     else if (error.type === 'literal_error' || error.type === 'enum') {
       const values = expected(error)
@@ -83,7 +88,7 @@ export function factsFromRefusals(missing: ErrorFrame, wrong: ErrorFrame | null)
       else types[field] = 'string'
     } else types[field] = error.type.startsWith('int') ? 'integer' : error.type.replace(/_.*/, '')
   }
-  return { ...NO_FACTS, required, choices, types }
+  return { ...NO_FACTS, required, choices, types, absent }
 }
 
 /** Fields that the second probe gives as nonsense. An action without required fields often has this one, which tells what it can do. */
@@ -138,6 +143,15 @@ async function probe(socket: SessionSocket, host: string, deadlineMs: number): P
       'Use an environment with MCP tools, or one of the known typed ones.',
     )
   }
+  // Agent World Model's actions: MCP's own, though tools/list was refused.
+  const union = missing.errors.find((error) => error.type === 'union_tag_not_found')
+  if (union !== undefined) {
+    throw new PlaygroundError(
+      'environment',
+      `${host} takes several kinds of action and listed no tools, as Agent World Model does, which lists them only after a reset that names one of its worlds.`,
+      'This page must know the tools before it resets: choose another environment.',
+    )
+  }
   const first = factsFromRefusals(missing, null)
   const nonsense = Object.fromEntries(probed(first.required).map((field) => [field, '__probe__']))
   // A validator of the environment's own may fail on nonsense and take the session with it: then types stay unknown.
@@ -152,9 +166,6 @@ async function askState(socket: SessionSocket, deadlineMs: number): Promise<Pick
   const game = reply.state['game_name'] ?? reply.state['env_id']
   return { game: typeof game === 'string' ? game : '', stateFields: Object.keys(reply.state) }
 }
-
-/** Required fields of which the state must tell which environment it is. */
-const AMBIGUOUS = ['action_id', 'message', 'action', 'column', '']
 
 export interface DiscoveryOptions {
   host: string
@@ -185,12 +196,12 @@ export async function discover(hello: Reply, socket: SessionSocket, options: Dis
     return describe(options, about, entry, { family: 'mcp', recognised, tools: tools.map(mcpTool) })
   }
   const first = await probe(socket, host, deadlineMs)
-  const isAmbiguous = AMBIGUOUS.includes(first.required.join())
-  const state = isAmbiguous ? await askState(socket, deadlineMs) : { game: '', stateFields: [] }
+  const state = needsState(first.required.join()) ? await askState(socket, deadlineMs) : { game: '', stateFields: [] }
   const schema = await fetchJson('/schema', options)
   const told = factsFromSchema(schema?.['action'])
   const required = first.required.length > 0 ? first.required : (told?.required ?? [])
   const facts: ActionFacts = {
+    ...NO_FACTS,
     required,
     choices: { ...told?.choices, ...first.choices },
     types: { ...told?.types, ...first.types },
@@ -198,28 +209,34 @@ export async function discover(hello: Reply, socket: SessionSocket, options: Dis
     title: told?.title ?? '',
     game: state.game || (told?.game ?? ''),
     stateFields: state.stateFields,
+    absent: first.absent,
     names: namesOf(options, null),
   }
   const known = findTyped(facts)
   const about = known === null || known.id === 'message' ? await askName() : null
   facts.names = namesOf(options, about)
   const entry = about === null ? known : findTyped(facts)
-  const how = told === null ? 'its refusals of our questions' : 'its schema'
+  const how = told === null ? 'its refusals of our questions' : 'its own schema'
   if (entry !== null) {
     if (entry.unsupported !== null)
       throw new PlaygroundError('environment', `${host} is ${entry.title}. ${entry.unsupported}`, 'Choose another environment.')
-    const recognised = `Its action fits ${entry.title}, as ${how} and its names tell.`
-    return describe(options, about, entry, { family: 'typed', recognised, tools: entry.tools.map(discoveredTool) })
+    const isAny = entry.id === 'message'
+    const tools = isAny ? entry.tools.map((each) => toolInItsWords(each, facts)) : entry.tools
+    const recognised = isAny
+      ? `It takes a message, as ${how} tell, and nothing proves which known environment it is.${told === null ? UNREAD : ''}`
+      : `Its action fits ${entry.title}, and ${proofOf(facts)} proves it.`
+    return describe(options, about, entry, { family: 'typed', recognised, tools: tools.map(discoveredTool) })
   }
   const derived = deriveTools(facts)
-  if (derived === null) throw unknownAction(host, facts)
-  const recognised = `The catalogue does not know it; its tools are made from ${how}.`
+  if (derived === null) throw unknownAction(host, facts, told !== null)
+  const recognised = `Nothing proves that it is an environment of the catalogue; its tools are made from ${how}.${told === null ? UNREAD : ''}`
   return describe(options, about, null, { family: 'typed', recognised, tools: derived.map(discoveredTool) })
 }
 
 function namesOf({ host, spaceId }: DiscoveryOptions, about: Record<string, unknown> | null): string {
   const name = about?.['name']
-  return [host, spaceId ?? '', typeof name === 'string' ? name : ''].join(' ').toLowerCase()
+  // One name of several words stays one.
+  return [host, spaceId ?? '', typeof name === 'string' ? name.replace(/[\s./]+/g, '_') : ''].join(' ')
 }
 
 function describe(
@@ -250,7 +267,16 @@ function describe(
   }
 }
 
-function unknownAction(host: string, facts: ActionFacts): PlaygroundError {
+function unknownAction(host: string, facts: ActionFacts, isRead: boolean): PlaygroundError {
+  const advice = 'Let the server send CORS headers, so that its /schema can be read, or give its environment MCP tools.'
+  if (facts.required.length === 0 && !isRead) {
+    const known = Object.entries(facts.types).map(([name, type]) => ` but ${name} (${type})`)
+    return new PlaygroundError(
+      'environment',
+      `${host} requires no field of its action, and without its /schema, which could not be read, nothing tells which optional ones there are${known.join('')}.`,
+      advice,
+    )
+  }
   const fields = facts.required.map((name) => {
     const detail = facts.choices[name]?.join(' | ') ?? facts.types[name]
     return detail === undefined ? name : `${name} (${detail})`
@@ -259,9 +285,12 @@ function unknownAction(host: string, facts: ActionFacts): PlaygroundError {
   return new PlaygroundError(
     'environment',
     `${host} takes ${what}, which this page does not know, and what they may hold could not be found out.`,
-    'Let the server send CORS headers, so that its /schema can be read, or give its environment MCP tools.',
+    advice,
   )
 }
+
+/** What a page of another origin mostly cannot read: servers send no CORS headers. */
+const UNREAD = ' Its /schema could not be read, so its fields are without the server’s own descriptions, and optional fields, if it has any, are missing.'
 
 /** The request that opens every session: harmless, needs no reset, and tells MCP servers from typed ones. */
 export const HELLO = { type: 'mcp', data: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } } as const

@@ -71,7 +71,7 @@ describe('Wordle', () => {
     )
   const server = (step: Server['step']): Server => ({
     missing: missing('message'),
-    state: { env_id: 'Wordle-v0', raw_state: { word: 'crane' } },
+    state: { env_id: 'Wordle-v0', num_players: 1, raw_state: { word: 'crane' } },
     reset: said('Guess.'),
     step,
   })
@@ -113,7 +113,7 @@ describe('Wordle', () => {
 
 it('Sudoku takes three numbers and sends one message; what is off the board is refused here', async () => {
   const board = observation({ prompt: 'Sudoku', messages: [{ content: 'R1 . . .' }] })
-  const server: Server = { missing: missing('message'), state: { env_id: 'Sudoku-v0' }, reset: board, step: () => board }
+  const server: Server = { missing: missing('message'), state: { env_id: 'Sudoku-v0', num_players: 1, raw_state: {} }, reset: board, step: () => board }
   const { actions, texts } = await play(server, [
     call('place', { row: 1, col: 2, number: 10 }),
     call('place', { row: 1, col: 2, number: 9 }),
@@ -139,6 +139,7 @@ describe('CARLA', () => {
   const server = (step: Server['step']): Server => ({
     missing: errorFrame('VALIDATION_ERROR', '', { errors: [extra] }),
     wrong: errorFrame('VALIDATION_ERROR', '', { errors: [literal, extra] }),
+    state: { scenario_name: '', town: 'Town10HD_Opt' },
     reset: scene(null),
     step,
   })
@@ -184,12 +185,9 @@ describe('CARLA', () => {
 })
 
 describe('Connect Four', () => {
-  const board = (legal: unknown, reward: number | null = 0, done = false) =>
-    observation(
-      { board: Array.from({ length: 6 }, (_, i) => (i === 5 ? [1, -1, 0, 0, 0, 0, 0] : Array<number>(7).fill(0))), legal_actions: legal },
-      reward,
-      done,
-    )
+  const cells = Array.from({ length: 6 }, (_, i) => (i === 5 ? [1, -1, 0, 0, 0, 0, 0] : Array<number>(7).fill(0)))
+  const board = (legal: unknown, reward: number | null = 0, done = false, turn: Record<string, unknown> = { metadata: { next_player: -1 } }) =>
+    observation({ board: cells, legal_actions: legal, ...turn }, reward, done)
   const server = (step: Server['step']): Server => ({ host: 'openenv-connect4-env.hf.space', missing: missing('column'), reset: board([0, 1, 2, 3, 4, 5, 6]), step })
 
   it('is drawn, and the opponent’s move is legal and fixed by the seed', async () => {
@@ -222,6 +220,23 @@ describe('Connect Four', () => {
     )
     expect(won.actions).toHaveLength(1)
     expect(won.seen[1]).toMatchObject({ reward: 1, done: true })
+  })
+
+  it('whoever plays the opponent itself is left to it: no move is made and no reward turned around when it is the model’s turn again', async () => {
+    const { actions, seen, reward } = await play(
+      server((_, n) => board([1], n === 1 ? 1 : 0, n === 1, { next_player: 1 })),
+      [call('drop', { column: 3 }), call('drop', { column: 2 })],
+    )
+    expect(actions).toEqual([{ column: 3 }, { column: 2 }])
+    expect(seen.map((each) => each.reward)).toEqual([0, 0, 1])
+    expect(reward).toBe(1)
+  })
+
+  it('whose turn it is is asked of the state where the answer leaves it out; where nobody tells, nothing is moved', async () => {
+    const silent = { ...server(() => board([1], 0, false, {})), host: 'example.org' }
+    const asked = await play({ ...silent, state: { board: [], next_player: -1 } }, [call('drop', { column: 3 })])
+    expect(asked.actions).toEqual([{ column: 3 }, { column: 1 }])
+    await expect(play({ ...silent, state: { board: [], next_player: null } }, [call('drop', { column: 3 })])).rejects.toThrow('did not say whose turn it is')
   })
 
   it('a board without legal moves cannot be read: that is no 0', async () => {
@@ -267,6 +282,7 @@ describe('BrowserGym', () => {
     )
   const server: Server = {
     missing: missing('action_str'),
+    state: { benchmark: 'miniwob', current_url: '' },
     reset: page(),
     step: (_, n) =>
       n === 0 ? page({ error: 'no such element', last_action_error: true }) : page({ axtree_txt: 'x'.repeat(3000) }, 1, true),
@@ -289,6 +305,7 @@ describe('BrowserGym', () => {
 
 it('Reasoning Gym shows the question and the score, never the correct answer', async () => {
   const server: Server = {
+    host: 'someone-reasoning-gym.hf.space',
     missing: missing('answer'),
     reset: observation({ question: '2+2?', score: null, correct_answer: null }),
     step: () => observation({ question: '2+2?', score: 0.5, correct_answer: '4' }, 0.5, true),
@@ -303,7 +320,7 @@ it('Chess tells whose move it is, and an illegal move’s price does not hide a 
   const at = (reward: number | null, done = false) =>
     observation({ fen, legal_moves: ['e7e5', 'd7d5'], is_check: false, result: null }, reward, done)
   const { texts, reward, environment } = await play(
-    { missing: missing('move'), reset: at(null), step: (_, n) => at(n === 0 ? -0.1 : 1, n === 1) },
+    { host: 'someone-chess-env.hf.space', missing: missing('move'), reset: at(null), step: (_, n) => at(n === 0 ? -0.1 : 1, n === 1) },
     [call('move', { move: 'a1a1' }), call('move', { move: 'e7e5' })],
   )
   expect(texts[0]).toContain('To move: black')
@@ -341,6 +358,7 @@ it('Coding shows what the program printed, and adds its rewards up', async () =>
   const { texts, reward } = await play(
     {
       missing: missing('code'),
+      state: { last_exit_code: 0 },
       reset: ran('', '', 0, 0),
       step: (_, n) => (n === 0 ? ran('4\n', '', 0, 0.1) : ran('', 'SyntaxError', 1, -0.2)),
     },

@@ -20,7 +20,10 @@ const KEPT = [
   'default',
   'description',
 ] as const
-const BOUNDS = ['minimum', 'maximum', 'minLength', 'maxLength'] as const
+const BOUNDS = [
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  ...['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'uniqueItems'],
+]
 
 /** Whether a keyword holds what JSON Schema says it holds; a server that dumps its models may write null or true there. */
 function wellFormed(key: string, value: unknown): boolean {
@@ -29,7 +32,7 @@ function wellFormed(key: string, value: unknown): boolean {
   if (key === 'required') return Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string')
   if (key === 'properties' || key === 'items') return isRecord(value)
   if (key === 'type') return typeof value === 'string' || Array.isArray(value)
-  return key === 'description' ? typeof value === 'string' : true
+  return key === 'description' || key === 'pattern' ? typeof value === 'string' : true
 }
 
 /** What `#/$defs/Name` stands for. */

@@ -4,7 +4,7 @@ import { calledTool } from '../../core/tool-edits'
 import { shownTools, type ActionValue, type DiscoveredEnvironment, type DiscoveredTool } from '../../core/discovered'
 import { checkToolCall } from '../../core/tool-schema'
 import type { JsonSchema, Tool, ToolCall } from '../../core/tools'
-import type { ActionFacts, Choice, EntryTool } from './catalogue'
+import { JSON_TYPES, type ActionFacts, type Choice, type EntryTool } from './catalogue'
 import { argument, constant, tool } from './catalogue/entry'
 
 export type CallPlan =
@@ -113,6 +113,23 @@ export function deriveTools(facts: ActionFacts): EntryTool[] | null {
   return [make(name, `Takes the action${facts.title === '' ? '' : ` ${facts.title}`}.`, Object.entries(schemas), {})]
 }
 
+/**
+ * The entry's tool with the fields as the server's schema describes them, optional ones included: for an entry that stands for any server
+ * whose action has its field. The tool as it is where no schema could be read.
+ */
+export function toolInItsWords(own: EntryTool, facts: ActionFacts): EntryTool {
+  const schemas = facts.fields === null ? null : fieldSchemas(facts)
+  if (schemas === null) return own
+  const { name, description, parameters } = own.tool.function
+  const described = Object.entries(schemas).map(([field, schema]): [string, JsonSchema] => {
+    const words = schema.description ?? parameters.properties?.[field]?.description
+    return [field, words === undefined ? schema : { ...schema, description: words }]
+  })
+  const fields = Object.fromEntries(described.map(([field]) => [field, argument(field)]))
+  const optional = Object.keys(fields).filter((field) => !facts.required.includes(field))
+  return { tool: tool(name, description, Object.fromEntries(described), optional), fields }
+}
+
 /** A name for each value, all different: `+`, of which no letter is left, is named after its field and place; a second `up` is up_2. */
 function toolNames(values: readonly string[], kind: string): string[] {
   const taken = new Set<string>()
@@ -138,7 +155,7 @@ function fieldSchemas(facts: ActionFacts): Record<string, JsonSchema> | null {
     const type = types[name]
     const allowed = choices[name]
     if (allowed !== undefined && allowed.length > 0) known[name] = choiceSchema(allowed)
-    else if (type !== undefined && TYPES[type]) known[name] = { type: TYPES[type] }
+    else if (type !== undefined && JSON_TYPES[type]) known[name] = { type: JSON_TYPES[type] }
     else return null
   }
   return known
@@ -159,21 +176,6 @@ function choiceSchema(allowed: readonly Choice[]): JsonSchema {
     ...(values.length > 0 && { enum: values }),
     ...(values.length < allowed.length && { nullable: true }),
   }
-}
-
-/** Pydantic's and JSON Schema's names of types. */
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'string',
-  integer: 'integer',
-  int: 'integer',
-  float: 'number',
-  number: 'number',
-  bool: 'boolean',
-  boolean: 'boolean',
-  list: 'array',
-  array: 'array',
-  dict: 'object',
-  object: 'object',
 }
 
 /** `MoveForward` and `move-forward` → move_forward; '' when nothing is left. */

@@ -47,7 +47,7 @@ describe('the catalogue', () => {
         .map(({ id }) => id)
         .sort()
     expect(needing(/GPU/)).toEqual(['carla', 'kernrl'])
-    expect(needing(/paid/)).toEqual(['agent_world_model', 'coding_tools', 'jupyter', 'opencode', 'terminus', 'websearch'])
+    expect(needing(/paid/)).toEqual(['coding_tools', 'jupyter', 'opencode', 'terminus', 'websearch'])
   })
 
   it('gives each typed environment named tools, none of them called step', () => {
@@ -120,34 +120,48 @@ describe('calls become actions', () => {
 
 const SHELL = { ...toolsFound('h', []), family: 'typed', title: '', evidence: 'source' } as const
 
+/** States as official servers tell them. */
+const OPENSPIEL = ['game_name', 'agent_player', 'opponent_policy']
+const TEXTARENA = ['env_id', 'num_players', 'raw_state']
+const int = (field: string): Partial<ActionFacts> => ({ required: [field], types: { [field]: 'integer' } })
+const str = (field: string): Partial<ActionFacts> => ({ required: [field], types: { [field]: 'string' } })
+const UP = ['UP', 'DOWN', 'LEFT', 'RIGHT']
+
 describe('recognising', () => {
   it.each<[string, Partial<ActionFacts>]>([
-    ['catch', { required: ['to'] }],
-    ['openspiel-catch', { required: ['action_id'], game: 'catch' }],
-    ['openspiel', { required: ['action_id'], game: 'kuhn_poker' }],
-    ['atari', { required: ['action_id'], stateFields: ['obs_type'], game: 'pong' }],
-    ['wordle', { required: ['message'], game: 'Wordle-v0' }],
-    ['wordle', { required: ['message'], names: 'openenv-wordle.hf.space openenv/wordle' }],
-    ['sudoku', { required: ['message'], game: 'Sudoku-v0-easy' }],
-    ['textarena', { required: ['message'], game: 'TicTacToe-v0', names: 'my-wordle.hf.space' }],
-    ['echo-typed', { required: ['message'], title: 'EchoAction' }],
-    ['message', { required: ['message'] }],
-    ['grid_world', { required: ['action'], choices: { action: ['UP', 'DOWN', 'LEFT', 'RIGHT'] } }],
-    ['wildfire', { required: ['action'], choices: { action: ['break', 'water', 'wait'] } }],
-    ['maze', { required: ['action'], types: { action: 'integer' }, title: 'MazeAction' }],
-    ['snake', { required: ['action'], types: { action: 'integer' }, names: 'openenv/snake_env' }],
-    ['carla', { choices: { action_type: ['observe', 'emergency_stop'] } }],
+    ['catch', { required: ['to'], choices: { to: ['left', 'stay', 'right'] } }],
+    ['openspiel-catch', { ...int('action_id'), game: 'catch', stateFields: OPENSPIEL }],
+    ['openspiel', { ...int('action_id'), game: 'kuhn_poker', stateFields: OPENSPIEL }],
+    ['openspiel', { ...int('action_id'), names: 'openenv-openspiel-env.hf.space' }],
+    ['atari', { ...int('action_id'), stateFields: ['game_name', 'obs_type'], game: 'pong' }],
+    ['wordle', { ...str('message'), game: 'Wordle-v0', stateFields: TEXTARENA }],
+    ['wordle', { ...str('message'), names: 'openenv-wordle.hf.space openenv/wordle' }],
+    ['sudoku', { ...str('message'), game: 'Sudoku-v0-easy', stateFields: TEXTARENA }],
+    ['textarena', { ...str('message'), game: 'TicTacToe-v0', stateFields: TEXTARENA, names: 'my-wordle.hf.space' }],
+    ['echo-typed', { ...str('message'), title: 'EchoAction' }],
+    ['echo-typed', { ...str('message'), names: 'qgallouedec-echo-env.hf.space' }],
+    ['message', str('message')],
+    ['grid_world', { required: ['action'], choices: { action: UP }, title: 'GridWorldAction' }],
+    ['grid_world', { required: ['action'], choices: { action: UP }, names: 'localhost:8000 GridWorldEnvironment' }],
+    ['wildfire', { required: ['action'], choices: { action: ['break', 'water', 'wait'] }, names: 'openenv/wildfire_env' }],
+    ['maze', { ...int('action'), title: 'MazeAction' }],
+    ['snake', { ...int('action'), names: 'openenv/snake_env' }],
+    ['connect4', { ...int('column'), names: 'openenv/connect4_env' }],
+    ['carla', { choices: { action_type: ['observe', 'emergency_stop', 'lane_change', 'control'] }, stateFields: ['scenario_name', 'town'] }],
     ['carla', { names: 'sergiopaniego-carla-env.hf.space' }],
-    ['unity', { fields: { discrete_actions: {}, continuous_actions: {} } }],
-    ['git', { required: ['action_type'], choices: { action_type: ['list_repos', 'clone_repo', 'execute_git_command'] } }],
-    ['openapp', { required: ['action_type'], choices: { action_type: ['click', 'send_keys'] } }],
-    ['tbench2', { required: [], choices: { action_type: ['exec', 'evaluate'] } }],
-    ['kernrl', { required: ['code'], names: 'someone/kernrl' }],
-    ['repl', { required: ['code'], fields: { code: {}, final_answer: {} } }],
-    ['coding', { required: ['code'] }],
-    ['julia', { required: ['core_code'] }],
-    ['sumo_rl', { required: ['phase_id'] }],
-    ['chat', { required: ['tokens'] }],
+    ['unity', { title: 'UnityAction', fields: { discrete_actions: {}, continuous_actions: {} } }],
+    ['git', { required: [], types: { action_type: 'string' }, stateFields: ['gitea_ready'] }],
+    ['git', { required: ['action_type'], choices: { action_type: ['list_repos', 'clone_repo', 'execute_git_command'] }, title: 'GitAction' }],
+    ['openapp', { ...str('action_type'), title: 'OpenAppAction' }],
+    ['tbench2', { types: { action_type: 'string' }, stateFields: ['terminal_ready', 'task_path'] }],
+    ['kernrl', { ...str('code'), names: 'someone/kernrl' }],
+    ['repl', { ...str('code'), title: 'REPLAction', fields: { code: {}, is_final: {}, final_answer: {} } }],
+    ['repl', { absent: ['action_type'], names: 'someone-repl-env.hf.space' }],
+    ['coding', { ...str('code'), stateFields: ['episode_id', 'last_exit_code'] }],
+    ['julia', str('core_code')],
+    ['sumo_rl', int('phase_id')],
+    ['chat', { required: ['tokens'], types: { tokens: 'list' }, stateFields: ['history_messages', 'history_tokens'] }],
+    ['agent_world_model', { names: 'chilled-agent-world-model-env.hf.space' }],
   ])('%s by %j', (id, given) => expect(findTyped(facts(given))?.id).toBe(id))
 
   it.each<[string | null, string[], string]>([
@@ -159,7 +173,6 @@ describe('recognising', () => {
     ['jupyter', ['add_and_execute_code_cell', 'final_answer'], ''],
     ['terminus', ['terminal'], ''],
     ['opencode', ['run_rollout'], ''],
-    ['agent_world_model', ['buy', 'sell'], 'openenv/agent_world_model_env'],
     [null, ['buy', 'sell'], ''],
   ])('%s by its tools %j', (id, names, host) => {
     const tools = names.map((name) => ({ type: 'function' as const, function: { name, description: '', parameters: {} } }))
@@ -169,14 +182,43 @@ describe('recognising', () => {
   it('an action that fits nothing is not taken for anything', () => {
     expect(findTyped(facts({ required: ['throttle'] }))).toBeNull()
     // One field of the same name is not enough where the schema is called otherwise.
-    for (const [title, field] of [['QueensAction', 'column'], ['SendMailAction', 'to'], ['NimAction', 'move'], ['GuessAction', 'answer'], ['SqlAction', 'query'], ['CssAction', 'code']] as const) {
+    for (const [title, field] of [['QueensAction', 'column'], ['SendMailAction', 'to'], ['NimAction', 'move'], ['GuessAction', 'answer'], ['SqlAction', 'query'], ['PyAction', 'code'], ['CatalogueAction', 'to'], ['MazesAction', 'action']] as const) {
       expect(findTyped(facts({ required: [field], title })), title).toBeNull()
     }
-    // Whose moves we would make ourselves must be named.
-    expect(findTyped(facts({ required: ['column'] }))).toBeNull()
-    expect(findTyped(facts({ required: ['column'], names: 'openenv/connect4_env' }))?.id).toBe('connect4')
     expect(findTyped(facts({ required: [] }))).toBeNull()
     expect(findTyped(facts({ required: ['action_type'], choices: { action_type: ['jump'] } }))).toBeNull()
+  })
+
+  it('a field of the same name proves nothing: mail, gardens, 2048, laboratories and shops are not ours', () => {
+    const foreign: Partial<ActionFacts>[] = [
+      ...['to', 'move', 'query', 'answer', 'code', 'action_str', 'text'].map(str),
+      ...['column', 'action_id', 'action', 'tokens', 'move', 'answer', 'code'].map(int),
+      { required: ['actions'], types: { actions: 'list' } },
+      { required: ['query'], types: { query: 'dict' } },
+      { required: ['move'], types: { move: 'list' } },
+      { required: ['message'], types: { message: 'list' } },
+      { required: ['message'], choices: { message: ['yes', 'no'] } },
+      { required: ['to'], choices: { to: ['left', 'right'] } },
+      { required: ['action'], choices: { action: ['water', 'plant', 'harvest'] } },
+      { required: ['action'], choices: { action: [...UP, 'UNDO'] } },
+      { required: ['action'], choices: { action: UP } },
+      { required: ['action_type'], choices: { action_type: ['propose', 'evaluate'] } },
+      { choices: { action_type: ['go', 'brake', 'emergency_stop'] } },
+      { required: ['action_type'], choices: { action_type: ['send_keys', 'swipe'] } },
+      { ...int('action_id'), game: 'catch', stateFields: ['game_name'] },
+    ]
+    for (const each of foreign) expect(findTyped(facts(each))?.id ?? null, JSON.stringify(each)).toBeNull()
+    // A game's name in the state of a server that is no TextArena changes no reward.
+    expect(findTyped(facts({ ...str('message'), game: 'TwentyQuestions', stateFields: ['game_name'] }))?.id).toBe('message')
+  })
+
+  it('what a server tells is stronger than what it is called', () => {
+    const snake = 'openenv/snake_env'
+    expect(findTyped(facts({ ...str('action'), names: snake }))).toBeNull()
+    expect(findTyped(facts({ ...int('action'), names: snake, title: 'PythonAction' }))).toBeNull()
+    expect(findTyped(facts({ ...int('column'), names: 'openenv/connect4_env', stateFields: ['episode_id', 'step_count'] }))).toBeNull()
+    expect(findTyped(facts({ names: 'someone/carla', absent: ['action_type'] }))).toBeNull()
+    expect(findTyped(facts({ ...str('action'), title: 'WildfireAction', fields: { action: {} } }))).toBeNull()
   })
 })
 
@@ -187,13 +229,15 @@ interface Discovery {
   action: unknown
   name: string | null
 }
+/** The answer to what was not asked when a server's answers were written down. */
+const UNASKED = { type: 'error', data: { code: 'EXECUTION_ERROR', message: 'not asked' } }
 const OFFICIAL = new URL('../../../../e2e/openenv/transcripts/official/', import.meta.url)
 const discoveries = readdirSync(OFFICIAL).filter((file) => file.endsWith('.json')).map((file) => JSON.parse(readFileSync(new URL(file, OFFICIAL), 'utf8')) as Discovery)
 
 describe('official servers', () => {
   const connect = async ({ exchanges, action, name }: Discovery, readable: boolean) => {
     const answers = new Map(exchanges.map(({ sent, received }) => [JSON.stringify(sent), received]))
-    const { WebSocket } = fakeServer({ onFrame: (frame, peer) => answers.has(JSON.stringify(frame)) && peer.send(answers.get(JSON.stringify(frame))) })
+    const { WebSocket } = fakeServer({ onFrame: (frame, peer) => peer.send(answers.get(JSON.stringify(frame)) ?? UNASKED) })
     const told = (url: string) => (url.endsWith('/schema') ? { action } : url.endsWith('/metadata') ? { name } : null)
     const fetch = (url: unknown) => (readable ? Promise.resolve(Response.json(told(String(url)))) : Promise.reject(new TypeError('Failed to fetch')))
     const environment = new OpenEnvEnvironment('127.0.0.1:1', { WebSocket, fetch, deadlines: { helloMs: 200 } })
@@ -211,8 +255,11 @@ describe('official servers', () => {
   })
 })
 
-/** What is made of the others unless their host's name tells: tools from their fields, or a refusal that names the fields. */
-const NEEDS_NAME = { repl: 'refused', snake: null, sophistry_bench_sprint: null }
+/**
+ * What is made of the others unless their host's name tells: tools from their fields, or a refusal that names the fields. Where the state would
+ * prove it, it was not asked when these were written down.
+ */
+const NEEDS_NAME = { repl: 'refused', snake: null, sophistry_bench_sprint: null, grid_world: null, reasoning_gym: null, browsergym: null, chess: null, coding: null }
 
 describe('recordings', () => {
   const played: Record<string, { last: string; reward: number | null; turns: number }> = {
@@ -252,10 +299,10 @@ describe('recordings', () => {
     const { WebSocket } = fakeServer({
       onFrame: (frame, peer) => {
         // Discovery had a session of its own, which is not recorded.
-        if (discovering && official === undefined) return peer.send(frame.type === 'mcp' ? noMcp : discoveryOf(id))
+        if (discovering && official === undefined) return peer.send(frame.type === 'mcp' ? noMcp : frame.type === 'state' ? UNASKED : discoveryOf(id, frame.data))
         if (discovering) {
           const reply = official?.exchanges.find(({ sent }) => JSON.stringify(sent) === JSON.stringify(frame))?.received
-          return reply !== undefined && peer.send(reply)
+          return peer.send(reply ?? UNASKED)
         }
         expect({ dir: 'sent', text: JSON.stringify(frame) }).toEqual({ dir: frames[at]?.dir, text: frames[at]?.text })
         for (at++; frames[at]?.dir === 'received'; at++) peer.sendRaw(frames[at]?.text)
@@ -288,11 +335,11 @@ describe('recordings', () => {
   })
 })
 
-/** The refusal by which a typed server is recognised. */
-function discoveryOf(id: string): unknown {
+/** The refusals by which a typed server of ours is recognised. */
+function discoveryOf(id: string, given: Record<string, unknown> = {}): unknown {
   const required = entryOf(id)?.required?.split(',') ?? []
-  return {
-    type: 'error',
-    data: { code: 'VALIDATION_ERROR', message: '', errors: required.map((field) => ({ type: 'missing', loc: [field], msg: '' })) },
-  }
+  const refusal = (field: string) =>
+    field in given ? { type: 'literal_error', loc: [field], msg: '', ctx: { expected: "'left', 'stay' or 'right'" } } : { type: 'missing', loc: [field], msg: '' }
+  const errors = required.filter((field) => !(field in given) || id === 'catch').map(refusal)
+  return { type: 'error', data: { code: 'VALIDATION_ERROR', message: '', errors } }
 }

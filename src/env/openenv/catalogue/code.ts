@@ -2,7 +2,8 @@
 
 import { isRecord } from '../../../core/records'
 import type { ObservationFrame } from '../protocol'
-import { argument, constant, entry, named, neverDone, text, tool, type Entry } from './entry'
+import { withRest } from './rest'
+import { argument, constant, entry, neverDone, text, tool, type Entry } from './entry'
 
 /** A Python traceback's last error; the lines before it are the server's own interpreter. Anything else as it is. */
 function withoutTraceback(stderr: string): string {
@@ -30,8 +31,12 @@ function kernelText({ observation }: ObservationFrame): string | null {
 
 const E2B = 'a paid service: E2B (its key belongs on the server)'
 const PAID = 'It needs a paid service.'
-const mentions = (field: string) => (facts: { fields: object | null }) => facts.fields !== null && field in facts.fields
 const RESULT = 'The tool’s result.'
+/** KernRL's fields: the task is told once, and what was measured is in the feedback. */
+const KERNEL = (
+  'problem_id problem_description reference_code gpu_info turn max_turns feedback compilation_success compilation_error correctness_pass max_diff speedup'
+).split(' ')
+const readProgram = withRest(programText, ['result', 'stdout', 'stderr', 'exit_code', 'available_variables', 'context_length', 'iteration', 'max_iterations'])
 const PROGRAM = 'What the program printed, its last error without the traceback, its exit code.'
 
 export const CODE: readonly Entry[] = [
@@ -39,7 +44,10 @@ export const CODE: readonly Entry[] = [
     id: 'kernrl',
     title: 'KernRL',
     required: 'code',
-    suits: named(/kernrl|kernel/i),
+    action: { code: { type: 'string' } },
+    titles: ['KernelAction'],
+    marks: ['problem_id', 'best_speedup'],
+    called: ['kernrl'],
     tools: [
       {
         tool: tool('submit_kernel', 'Compile, check and time a kernel.', { code: text('CUDA or Triton source') }),
@@ -47,7 +55,7 @@ export const CODE: readonly Entry[] = [
       },
     ],
     observation: 'The task; after a kernel, what was found out about it.',
-    text: kernelText,
+    text: withRest(kernelText, KERNEL),
     needs: ['a GPU, torch and triton'],
     unrecorded: 'It needs a GPU.',
     notes: ['Ends after ten turns at most.'],
@@ -55,9 +63,12 @@ export const CODE: readonly Entry[] = [
   entry({
     id: 'repl',
     title: 'REPL',
-    required: null,
-    suits: (facts) =>
-      facts.required.every((field) => field === 'code') && (mentions('final_answer')(facts) || named(/\brepl\b|repl[_-]env/i)(facts)),
+    required: '',
+    alsoRequired: ['code'],
+    action: { code: { type: 'string' }, final_answer: { type: 'string' } },
+    titles: ['REPLAction'],
+    marks: ['namespace_keys', 'max_iterations'],
+    called: ['repl'],
     tools: [
       { tool: tool('run', 'Run Python code.', { code: text('Python source') }), fields: { code: argument('code') } },
       {
@@ -66,7 +77,7 @@ export const CODE: readonly Entry[] = [
       },
     ],
     observation: PROGRAM,
-    text: programText,
+    text: readProgram,
     notes: [
       'Up to 30 iterations. A model inside the environment (sub-LLM) is optional and belongs to the server.',
       'Reset takes context, task_prompt and expected_answer. Without the last, which this page does not send, no answer is worth more than 0; ' +
@@ -80,9 +91,13 @@ export const CODE: readonly Entry[] = [
     id: 'coding',
     title: 'Coding',
     required: 'code',
+    action: { code: { type: 'string' } },
+    titles: ['CodeAction'],
+    marks: ['last_exit_code'],
+    called: ['coding'],
     tools: [{ tool: tool('run', 'Run Python code.', { code: text('Python source') }), fields: { code: argument('code') } }],
     observation: PROGRAM,
-    text: programText,
+    text: readProgram,
     quirks: [neverDone('It')],
     notes: ['The reward looks at the code alone: +0.1 when it is short, -0.2 for a syntax error, -1 for import os, eval or open.'],
     evidence: 'played',
@@ -92,6 +107,9 @@ export const CODE: readonly Entry[] = [
     id: 'julia',
     title: 'Julia',
     required: 'core_code',
+    action: { core_code: { type: 'string' } },
+    titles: ['JuliaAction'],
+    isRare: true,
     tools: [
       {
         tool: tool('run', 'Run Julia code, with tests if you like.', { code: text('Julia source'), tests: text('Julia tests') }, ['tests']),
@@ -99,7 +117,7 @@ export const CODE: readonly Entry[] = [
       },
     ],
     observation: PROGRAM,
-    text: programText,
+    text: readProgram,
     needs: ['Julia on the server'],
     unrecorded: 'Julia is on no package registry, and was not installed where the others were recorded.',
     notes: ['Rewards lie between -1 and 1.5.'],
@@ -109,9 +127,11 @@ export const CODE: readonly Entry[] = [
     id: 'git',
     title: 'Git',
     required: 'action_type',
-    suits: (facts) =>
-      facts.choices['action_type']?.includes('clone_repo') === true ||
-      (facts.choices['action_type'] === undefined && named(/\bgit[_-]?env|GitAction/)(facts)),
+    alsoRequired: [''],
+    action: { action_type: { type: 'string', among: ['list_repos', 'clone_repo', 'execute_git_command'] } },
+    titles: ['GitAction'],
+    marks: ['gitea_ready'],
+    called: ['git'],
     tools: [
       { tool: tool('list_repos', 'List the repositories.', {}), fields: { action_type: constant('list_repos') } },
       {
@@ -136,10 +156,12 @@ export const CODE: readonly Entry[] = [
   entry({
     id: 'tbench2',
     title: 'Terminal-Bench 2',
-    required: null,
-    suits: (facts) =>
-      facts.choices['action_type']?.includes('evaluate') === true ||
-      (facts.choices['action_type'] === undefined && named(/tbench2?/i)(facts)),
+    required: '',
+    alsoRequired: ['action_type'],
+    action: { action_type: { type: 'string', among: ['exec', 'evaluate'] } },
+    titles: ['Tbench2Action'],
+    marks: ['terminal_ready', 'task_path'],
+    called: ['tbench2', 'tbench', 'terminalbench2', 'terminalbench'],
     tools: [
       {
         tool: tool('exec', 'Run a shell command.', { command: text('The command') }),

@@ -2,7 +2,8 @@
 
 import { isRecord } from '../../../core/records'
 import type { ObservationFrame } from '../protocol'
-import { argument, choice, constant, entry, integer, named, tool, type Entry } from './entry'
+import { withRest } from './rest'
+import { argument, choice, constant, entry, integer, tool, type Entry } from './entry'
 
 /** Speed, who is near, and a collision, as TRL's example words them. */
 function carlaText({ observation }: ObservationFrame): string | null {
@@ -22,6 +23,11 @@ const numbers = (description: string, minimum?: number, maximum?: number) => ({
   items: { type: 'number', ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) },
   description,
 })
+/** CARLA's fields: TRL's example shows speed, neighbours and collisions alone. */
+const CARLA_FIELDS = (
+  'scene_description speed_kmh location rotation goal_distance goal_direction current_lane nearby_actors collision_detected collision_intensity ' +
+  'collided_with scenario_name simulation_time step_number done_reason rubric_reward camera_image'
+).split(' ')
 /** TRL lets ten ticks of the simulation pass after each call. */
 const TICK = { action_type: 'observe' }
 
@@ -30,9 +36,10 @@ export const CONTROL: readonly Entry[] = [
     id: 'carla',
     title: 'CARLA',
     required: '',
-    suits: (facts) =>
-      facts.choices['action_type']?.includes('emergency_stop') === true ||
-      (facts.choices['action_type'] === undefined && named(/carla/i)(facts)),
+    action: { action_type: { among: ['observe', 'emergency_stop', 'lane_change'] } },
+    titles: ['CarlaAction'],
+    marks: ['scenario_name', 'town'],
+    called: ['carla'],
     tools: [
       {
         tool: tool('observe', 'Look at the scene while time goes on.', {}),
@@ -61,7 +68,7 @@ export const CONTROL: readonly Entry[] = [
       ].join('\n'),
     },
     observation: 'Speed, the distance of everybody near, and collisions.',
-    text: carlaText,
+    text: withRest(carlaText, CARLA_FIELDS),
     reward: { take: 'last', field: 'rubric_reward', successAt: 1 },
     stepSeconds: 120,
     resetData: { scenario_name: 'trolley_micro_escape_exists' },
@@ -77,10 +84,11 @@ export const CONTROL: readonly Entry[] = [
   entry({
     id: 'dm_control',
     title: 'DeepMind Control',
-    actionTitle: 'DMControlAction',
     required: '',
     marks: ['action_spec'],
-    suits: (facts) => (facts.fields !== null && 'values' in facts.fields) || named(/dm[_-]?control/i)(facts),
+    action: { values: { type: 'array' } },
+    titles: ['DMControlAction'],
+    called: ['dmcontrol'],
     tools: [
       {
         tool: tool('act', 'Set the actuators.', { values: numbers('One number for each actuator') }),
@@ -102,6 +110,9 @@ export const CONTROL: readonly Entry[] = [
     unrecorded: 'FinRL and PyTorch, which it needs, were not installed where the others were recorded.',
     title: 'FinRL',
     required: 'actions',
+    action: { actions: { type: 'array' } },
+    titles: ['FinRLAction'],
+    called: ['finrl'],
     tools: [
       {
         tool: tool('trade', 'Buy and sell.', { actions: numbers('One number from -1 (sell) to 1 (buy) for each share', -1, 1) }),
@@ -115,8 +126,13 @@ export const CONTROL: readonly Entry[] = [
   entry({
     id: 'sumo_rl',
     title: 'SUMO traffic lights',
-    required: null,
-    suits: ({ required }) => required.includes('phase_id'),
+    required: 'phase_id',
+    alsoRequired: ['phase_id,ts_id'],
+    action: { phase_id: { type: 'integer' } },
+    titles: ['SumoAction'],
+    marks: ['net_file', 'delta_time'],
+    called: ['sumorl', 'sumo'],
+    isRare: true,
     tools: [
       {
         tool: tool('set_phase', 'Choose the traffic light’s next phase.', { phase: integer('One that action_mask allows', 0) }),
@@ -135,7 +151,9 @@ export const CONTROL: readonly Entry[] = [
     unrecorded: 'Unity’s binaries are downloaded, and could not be where the others were recorded.',
     title: 'Unity ML-Agents',
     required: '',
-    suits: (facts) => (facts.fields !== null && 'discrete_actions' in facts.fields) || named(/unity/i)(facts),
+    action: { discrete_actions: { type: 'array' }, continuous_actions: { type: 'array' } },
+    titles: ['UnityAction'],
+    called: ['unity', 'unitymlagents', 'mlagents'],
     tools: [
       {
         tool: tool('choose', 'Take discrete actions.', {

@@ -23,12 +23,38 @@ export interface ActionFacts {
   game: string
   /** Fields of the server's state, where it was asked. */
   stateFields: readonly string[]
-  /** Host, Space id and name in /metadata, in lower case. */
+  /** Fields that the server refused as unknown. */
+  absent: readonly string[]
+  /** Host, Space id and name in /metadata, apart by spaces. */
   names: string
 }
 
 /** Nothing was told. */
-export const NO_FACTS: ActionFacts = { required: [], choices: {}, types: {}, fields: null, title: '', game: '', stateFields: [], names: '' }
+export const NO_FACTS: ActionFacts = { required: [], choices: {}, types: {}, fields: null, title: '', game: '', stateFields: [], absent: [], names: '' }
+
+/** Pydantic's and JSON Schema's names of types. */
+export const JSON_TYPES: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'integer',
+  int: 'integer',
+  float: 'number',
+  number: 'number',
+  bool: 'boolean',
+  boolean: 'boolean',
+  list: 'array',
+  array: 'array',
+  dict: 'object',
+  object: 'object',
+}
+
+/** What a field of an entry's action may be: of a type, where the server tells no values, or of values, where it does. */
+export interface FieldKind {
+  type?: string
+  /** Just these values. */
+  exactly?: readonly Choice[]
+  /** These values and any others. */
+  among?: readonly Choice[]
+}
 
 export interface EntryTool {
   tool: Tool
@@ -47,12 +73,22 @@ export interface Entry extends Known {
   id: string
   /** MCP: names of which the server must offer every one. */
   offers?: readonly string[]
-  /** Typed: the required fields, sorted and joined by commas; null where `suits` alone decides. */
+  /** Typed: the required fields, sorted and joined by commas; null where there is no action to recognise it by. */
   required: string | null
-  /** Narrows where several environments require the same fields. */
-  suits?: (facts: ActionFacts) => boolean
+  /** Typed: what other versions require. */
+  alsoRequired?: readonly string[]
+  /** Typed: what its fields are; a server that tells otherwise is something else. */
+  action?: Readonly<Record<string, FieldKind>>
+  /** Typed: titles of its action's schema. A server that tells another title is something else. */
+  titles?: readonly string[]
   /** Typed: fields of the server's state that no other environment with these required fields has; they stand for its name. */
   marks?: readonly string[]
+  /** Typed: what it is called in hosts, Spaces and metadata: lower case, no separators. */
+  called?: readonly string[]
+  /** Typed: no other environment would call its required field, or just these values of it, so. */
+  isRare?: boolean
+  /** Typed: narrows where several entries have the same action. MCP: decides where no tools are named. */
+  suits?: (facts: ActionFacts) => boolean
   /** MCP: whether tools beyond `offers` are allowed. Default true. */
   more?: boolean
   /** Typed: one for each thing that a policy can do. MCP: none, the server's own are taken. */
@@ -67,8 +103,6 @@ export interface Entry extends Known {
   hosts: readonly string[]
   /** Why this page cannot play it, one sentence. */
   unsupported: string | null
-  /** Title of the action's schema where it is not named after the environment. */
-  actionTitle?: string
   /** Why there is no recorded episode, one sentence; null where there is one, or where `unsupported` says it. */
   unrecorded: string | null
 }
@@ -122,12 +156,6 @@ export const argument = (from: string, choices?: Readonly<Record<string, unknown
 export const template = (written: string, unless?: string): ActionValue =>
   unless === undefined ? { kind: 'text', template: written } : { kind: 'text', template: written, unless }
 export const constant = (value: unknown): ActionValue => ({ kind: 'constant', value })
-
-/** Whether host, Space id, metadata or the action's title speak of this environment. */
-export const named =
-  (pattern: RegExp) =>
-  ({ names, title }: ActionFacts): boolean =>
-    pattern.test(names) || pattern.test(title)
 
 export const SEED_IGNORED = {
   kind: 'seed-ignored',

@@ -2,7 +2,8 @@
 
 import type { ObservationFrame } from '../protocol'
 import { boardRows, boardText, foldRows } from '../boards'
-import { argument, choice, constant, entry, integer, named, SEED_IGNORED, text, tool, type Entry } from './entry'
+import { withRest } from './rest'
+import { argument, choice, constant, entry, integer, SEED_IGNORED, text, tool, type Entry } from './entry'
 
 const MOVES = ['left', 'stay', 'right']
 
@@ -81,6 +82,8 @@ function wildfireText({ observation }: ObservationFrame): string | null {
   ].join('\n')
 }
 
+/** Wildfire's fields, most of which are shown otherwise or are the grid's own. */
+const WILDFIRE = 'grid width height step wind_dir humidity burning_count burned_count reward_hint remaining_water remaining_breaks'.split(' ')
 const SNAKE = { '0': '.', '1': '#', '2': '*', '3': 'O', '4': 'o', '5': 'o' }
 
 /** The grid; the same once more as numbers between 0 and 1, 3,200 of them, is left out. */
@@ -109,7 +112,13 @@ function mazeText({ observation, metadata }: ObservationFrame): string | null {
   return lines.join('\n')
 }
 
-const isInteger = (type: string | undefined) => type === 'integer'
+/** By which every game of OpenSpiel is known. */
+const OPENSPIEL = {
+  action: { action_id: { type: 'integer' } },
+  titles: ['OpenSpielAction'],
+  marks: ['game_name', 'agent_player', 'opponent_policy'],
+  called: ['openspiel'],
+} as const
 
 export const GAMES: readonly Entry[] = [
   entry({
@@ -117,7 +126,9 @@ export const GAMES: readonly Entry[] = [
     title: 'Catch (our own server)',
     evidence: 'played',
     required: 'to',
-    suits: ({ choices }) => choices['to'] === undefined || MOVES.every((move) => choices['to']?.includes(move)),
+    action: { to: { exactly: MOVES } },
+    titles: ['CatchAction'],
+    isRare: true,
     tools: [
       { tool: tool('move', 'Move the paddle under the ball.', { to: { type: 'string', enum: MOVES } }), fields: { to: argument('to') } },
     ],
@@ -131,6 +142,7 @@ export const GAMES: readonly Entry[] = [
     id: 'openspiel-catch',
     title: 'Catch (OpenSpiel)',
     required: 'action_id',
+    ...OPENSPIEL,
     suits: ({ game }) => game === 'catch',
     tools: [
       {
@@ -146,7 +158,7 @@ export const GAMES: readonly Entry[] = [
         'Move the paddle in the last row so that it is under the ball when it lands. Call one tool a turn.\n\n',
     },
     observation: 'The 10 by 5 grid in words: rows and columns of ball and paddle, and on which side the ball is.',
-    text: openspielCatchText,
+    text: withRest(openspielCatchText, ['info_state', 'legal_actions', 'game_phase', 'current_player_id', 'opponent_last_action']),
     scene: openspielCatchScene,
     reward: { take: 'sum', floor: 0, successAt: 1 },
     quirks: [SEED_IGNORED],
@@ -160,7 +172,10 @@ export const GAMES: readonly Entry[] = [
     id: 'atari',
     title: 'Atari',
     required: 'action_id',
-    suits: (facts) => facts.stateFields.includes('obs_type') || (facts.fields !== null && 'obs_type' in facts.fields),
+    action: { action_id: { type: 'integer' } },
+    titles: ['AtariAction'],
+    marks: ['game_name', 'obs_type'],
+    called: ['atari'],
     tools: [
       {
         tool: tool('press', 'Press a button of the game.', { action: integer('One of legal_actions', 0) }),
@@ -177,6 +192,7 @@ export const GAMES: readonly Entry[] = [
     id: 'openspiel',
     title: 'Game of OpenSpiel',
     required: 'action_id',
+    ...OPENSPIEL,
     tools: [
       { tool: tool('play', 'Make a move.', { action: integer('One of legal_actions', 0) }), fields: { action_id: argument('action') } },
     ],
@@ -193,8 +209,10 @@ export const GAMES: readonly Entry[] = [
     id: 'connect4',
     title: 'Connect Four',
     required: 'column',
+    action: { column: { type: 'integer' } },
+    titles: ['Connect4Action'],
     marks: ['board', 'next_player'],
-    suits: ({ types }) => types['column'] === undefined || isInteger(types['column']),
+    called: ['connect4', 'connectfour'],
     tools: [
       {
         tool: tool('drop', 'Drop a piece into a column.', { column: choice('Column, 0 is on the left', [0, 1, 2, 3, 4, 5, 6]) }),
@@ -203,12 +221,13 @@ export const GAMES: readonly Entry[] = [
     ],
     prompts: { system: 'Play Connect Four: connect four of your pieces in a row, a column or a diagonal.', user: '' },
     observation: 'The board as six lines of X, O and dots, and the open columns.',
-    text: connect4Text,
+    text: withRest(connect4Text, ['board', 'legal_actions', 'next_player']),
     quirks: [
       {
         kind: 'no-opponent',
         field: 'column',
         legal: 'legal_actions',
+        turn: { field: 'next_player', own: 1 },
         text:
           'The server has no opponent: this page answers with a random legal move that the episode’s seed fixes, ' +
           'and what that move wins, the model loses.',
@@ -222,7 +241,10 @@ export const GAMES: readonly Entry[] = [
     id: 'chess',
     title: 'Chess',
     required: 'move',
-    suits: ({ types, choices }) => !isInteger(types['move']) && choices['move'] === undefined,
+    action: { move: { type: 'string' } },
+    titles: ['ChessAction'],
+    marks: ['fen', 'current_player', 'move_history'],
+    called: ['chess'],
     tools: [
       {
         tool: tool('move', 'Make a chess move.', { move: text('In UCI notation, e.g. e2e4 or e7e8q') }),
@@ -231,7 +253,7 @@ export const GAMES: readonly Entry[] = [
     ],
     prompts: { system: 'Win the game of chess. Your colour is the side to move.', user: '' },
     observation: 'FEN, the side to move, and the legal moves.',
-    text: chessText,
+    text: withRest(chessText, ['fen', 'legal_moves', 'is_check', 'result']),
     reward: { take: 'sum', successAt: 0.5 },
     quirks: [{ kind: 'seed-ignored', text: 'Colours are drawn by chance whatever the seed, so the members of a group may play different sides.' }],
     notes: ['An illegal move costs 0.1 and changes nothing.', 'An engine answers.'],
@@ -242,7 +264,9 @@ export const GAMES: readonly Entry[] = [
     id: 'grid_world',
     title: 'Grid world',
     required: 'action',
-    suits: ({ choices }) => choices['action']?.includes('UP') === true,
+    action: { action: { exactly: ['UP', 'DOWN', 'LEFT', 'RIGHT'] } },
+    titles: ['GridWorldAction'],
+    called: ['gridworld'],
     tools: [
       {
         tool: tool('move', 'Move one cell towards the goal.', { direction: choice('DOWN raises x, RIGHT raises y, UP and LEFT lower them', ['UP', 'DOWN', 'LEFT', 'RIGHT']) }),
@@ -264,9 +288,10 @@ export const GAMES: readonly Entry[] = [
     id: 'wildfire',
     title: 'Wildfire',
     required: 'action',
+    action: { action: { type: 'string', exactly: ['break', 'water', 'wait'] } },
+    titles: ['WildfireAction'],
     marks: ['burn_timers'],
-    suits: ({ choices, names, title }) =>
-      choices['action']?.includes('water') === true || (/wildfire/i.test(names + title) && choices['action'] === undefined),
+    called: ['wildfire'],
     tools: [
       {
         tool: tool('water', 'Pour water on a cell.', { x: integer('Column', 0), y: integer('Row', 0) }),
@@ -285,7 +310,7 @@ export const GAMES: readonly Entry[] = [
       user: '',
     },
     observation: 'The grid as lines of numbers, the cells that burn, the wind, and what is left of water and firebreaks.',
-    text: wildfireText,
+    text: withRest(wildfireText, WILDFIRE),
     quirks: [{ kind: 'seed-ignored', text: 'The server takes no seed: the first episode of every session has the same fires, and this page opens a session for each.' }],
     notes: ['The field reward_hint, which is the reward, is not shown to the model.'],
     evidence: 'played',
@@ -295,7 +320,9 @@ export const GAMES: readonly Entry[] = [
     id: 'snake',
     title: 'Snake',
     required: 'action',
-    suits: (facts) => facts.choices['action'] === undefined && named(/snake/i)(facts),
+    action: { action: { type: 'integer' } },
+    titles: ['SnakeAction'],
+    called: ['snake'],
     tools: [
       {
         tool: tool('turn', 'Turn the snake.', { direction: choice('Which way', ['left', 'right']) }),
@@ -305,7 +332,7 @@ export const GAMES: readonly Entry[] = [
     ],
     prompts: { system: 'Steer the snake to the food. O is its head, o its body, * the food, # a wall.', user: '' },
     observation: 'The grid as lines, and whether the snake is dead.',
-    text: snakeText,
+    text: withRest(snakeText, ['grid', 'observation', 'episode_score', 'episode_steps', 'episode_fruits', 'episode_kills', 'alive']),
     quirks: [SEED_IGNORED],
     notes: ['Food brings 1, death -1, and every step 0.001. Its count of what was eaten, episode_fruits, stays 0.', 'It turns as the snake sees it: left of where it is heading.'],
     evidence: 'played',
@@ -315,8 +342,10 @@ export const GAMES: readonly Entry[] = [
     id: 'maze',
     title: 'Maze',
     required: 'action',
-    marks: ['exit_cell'],
-    suits: (facts) => facts.choices['action'] === undefined && named(/maze/i)(facts),
+    action: { action: { type: 'integer' } },
+    titles: ['MazeAction'],
+    marks: ['current_position', 'exit_cell'],
+    called: ['maze'],
     tools: [
       {
         tool: tool('move', 'Move one cell.', { direction: choice('Where to go', Object.keys(MAZE_MOVES)) }),
@@ -325,7 +354,7 @@ export const GAMES: readonly Entry[] = [
     ],
     prompts: { system: 'Find the way out of the maze. @ is you, E the exit, # a wall.', user: '' },
     observation: 'Where you are, which ways are open, and the maze as lines where the server tells it.',
-    text: mazeText,
+    text: withRest(mazeText, ['legal_actions', 'current_position', 'previous_position']),
     quirks: [{ kind: 'seed-ignored', text: 'The maze is always the same, whatever the seed.' }],
     notes: [
       'A step costs 0.05, a cell seen before 0.25, a wall 0.75, and the exit brings 10; below -32 the game is lost.',

@@ -2,7 +2,10 @@
 
 import type { Quirk } from '../../../core/discovered'
 import type { ObservationFrame } from '../protocol'
-import { argument, entry, integer, named, neverDone, SEED_IGNORED, SINGLE_STEP, template, text, tool, type Entry } from './entry'
+import type { ActionFacts } from './entry'
+import { isCalled } from './names'
+import { withRest } from './rest'
+import { argument, entry, integer, neverDone, SEED_IGNORED, SINGLE_STEP, template, text, tool, type Entry } from './entry'
 
 const TEXTARENA: readonly Quirk[] = [
   { kind: 'cumulative-text', text: 'The server repeats the whole game in every message; the model is shown what is new.' },
@@ -14,6 +17,14 @@ const TEXTARENA: readonly Quirk[] = [
   { kind: 'state-secret', fields: ['raw_state', 'last_info'], text: 'The state holds the secret word; it is never shown to the model.' },
   SEED_IGNORED,
 ]
+const MESSAGE = { message: { type: 'string' } } as const
+/** By which every game of TextArena is known. */
+const TEXTARENA_ACTION = { action: MESSAGE, titles: ['TextArenaAction'], marks: ['env_id', 'num_players', 'raw_state'] } as const
+/** The state names the game; where it could not be asked, the server's name does. */
+const isGame =
+  (name: string) =>
+  ({ game, names }: ActionFacts): boolean =>
+    game === '' ? isCalled(names, [name]) : game.toLowerCase().split('-')[0] === name
 const LAST = { take: 'last', successAt: 1 } as const
 /** Reads the named fields as paragraphs, those that are there. */
 const paragraphs =
@@ -63,7 +74,9 @@ export const TALK: readonly Entry[] = [
     id: 'echo-typed',
     title: 'Echo (typed, older)',
     required: 'message',
-    suits: named(/echo/i),
+    action: MESSAGE,
+    titles: ['EchoAction'],
+    called: ['echo'],
     tools: [{ tool: tool('echo', 'Echo the message.', { message: text('What to say') }), fields: { message: argument('message') } }],
     prompts: { system: '', user: 'Say something in the environment.\n' },
     observation: 'JSON: echoed_message and message_length.',
@@ -78,7 +91,9 @@ export const TALK: readonly Entry[] = [
     id: 'wordle',
     title: 'Wordle (TextArena)',
     required: 'message',
-    suits: (facts) => /wordle/i.test(facts.game) || (facts.game === '' && named(/wordle/i)(facts)),
+    ...TEXTARENA_ACTION,
+    called: ['wordle'],
+    suits: isGame('wordle'),
     tools: [
       {
         tool: tool('guess', 'Make a guess in the Wordle environment.', {
@@ -107,7 +122,9 @@ export const TALK: readonly Entry[] = [
     id: 'sudoku',
     title: 'Sudoku (TextArena)',
     required: 'message',
-    suits: (facts) => /sudoku/i.test(facts.game) || (facts.game === '' && named(/sudoku/i)(facts)),
+    ...TEXTARENA_ACTION,
+    called: ['sudoku'],
+    suits: isGame('sudoku'),
     tools: [
       {
         tool: tool('place', 'Place a number on the Sudoku board.', {
@@ -139,7 +156,8 @@ export const TALK: readonly Entry[] = [
     id: 'textarena',
     title: 'Game of TextArena',
     required: 'message',
-    suits: ({ game, names }) => game !== '' || /text-?_?arena/i.test(names),
+    ...TEXTARENA_ACTION,
+    called: ['textarena'],
     tools: [
       {
         tool: tool('send_message', 'Say something to the environment.', { message: text('What to say, e.g. [crane] in Wordle') }),
@@ -159,6 +177,7 @@ export const TALK: readonly Entry[] = [
     title: 'Environment that takes a message',
     evidence: 'played',
     required: 'message',
+    action: MESSAGE,
     tools: [
       {
         tool: tool('send_message', 'Say something to the environment.', { message: text('What to say') }),
@@ -174,10 +193,13 @@ export const TALK: readonly Entry[] = [
     id: 'reasoning_gym',
     title: 'Reasoning Gym',
     required: 'answer',
+    action: { answer: { type: 'string' } },
+    titles: ['ReasoningGymAction', 'ReasoningAction'],
+    called: ['reasoninggym'],
     tools: [{ tool: tool('answer', 'Give the answer.', { answer: text('The final answer') }), fields: { answer: argument('answer') } }],
     prompts: { system: 'Answer the question. Call the tool `answer` once.', user: '' },
     observation: 'The question; after the answer, its score.',
-    text: answered,
+    text: withRest(answered, ['question', 'score', 'correct_answer', 'dataset_metadata']),
     quirks: [SINGLE_STEP],
     notes: ['The correct answer, which the server tells afterwards, is not shown to the model.'],
     sessions: 8,
@@ -189,6 +211,9 @@ export const TALK: readonly Entry[] = [
     id: 'dipg_safety',
     title: 'DIPG safety',
     required: 'llm_response',
+    action: { llm_response: { type: 'string' } },
+    titles: ['DIPGAction'],
+    isRare: true,
     tools: [
       {
         tool: tool('respond', 'Answer the question from the context.', { response: text('Your answer') }),
@@ -197,7 +222,7 @@ export const TALK: readonly Entry[] = [
     ],
     prompts: { system: 'Answer the question from the context alone.', user: '' },
     observation: 'The context, then the question.',
-    text: paragraphs('context', 'question'),
+    text: withRest(paragraphs('context', 'question'), ['context', 'question']),
     quirks: [SINGLE_STEP],
     needs: ['a data set on the server'],
     notes: ['The server of July 2026 answers every step with an error of its own, on OpenEnv 0.10.0.'],
@@ -206,12 +231,13 @@ export const TALK: readonly Entry[] = [
   entry({
     id: 'sophistry_bench_sprint',
     title: 'Sophistry bench',
-    actionTitle: 'AdvocacyAction',
     required: 'text',
-    suits: named(/sophistry|advocacyaction/i),
+    action: { text: { type: 'string' } },
+    titles: ['AdvocacyAction'],
+    called: ['sophistrybenchsprint', 'sophistrybench', 'sophistry'],
     tools: [{ tool: tool('answer', 'Answer the prompt.', { text: text('Your answer') }), fields: { text: argument('text') } }],
     observation: 'The prompt; after the answer, the parts of its score.',
-    text: sophistryText,
+    text: withRest(sophistryText, ['prompt', 'answer_to_defend', 'item_id', 'components', 'error']),
     reward: { take: 'sum', successAt: 0.75 },
     quirks: [SINGLE_STEP],
     notes: ['It pays for form alone: claims, quotes that are in the passage, and their order. Whether the answer is right does not count.'],
@@ -222,6 +248,9 @@ export const TALK: readonly Entry[] = [
     id: 'websearch',
     title: 'Web search',
     required: 'query',
+    action: { query: { type: 'string' } },
+    titles: ['WebSearchAction'],
+    called: ['websearch'],
     tools: [{ tool: tool('search', 'Search the web.', { query: text('What to search for') }), fields: { query: argument('query') } }],
     observation: 'JSON.',
     quirks: [neverDone('It')],
@@ -232,6 +261,10 @@ export const TALK: readonly Entry[] = [
     id: 'chat',
     title: 'Chat',
     required: 'tokens',
+    action: { tokens: { type: 'array' } },
+    titles: ['ChatAction'],
+    marks: ['history_messages', 'history_tokens'],
+    called: ['chat'],
     observation: 'Messages and token ids of the server’s own tokenizer.',
     unsupported: 'Its actions are token ids of the server’s own tokenizer, which this page does not have.',
   }),

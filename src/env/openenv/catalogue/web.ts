@@ -2,7 +2,8 @@
 
 import { cutText } from '../../../core/text'
 import type { ObservationFrame } from '../protocol'
-import { argument, choice, constant, entry, named, template, text, tool, type Entry } from './entry'
+import { withRest } from './rest'
+import { argument, choice, constant, entry, template, text, tool, type Entry } from './entry'
 
 /** TRL's limit for the accessibility tree, characters. */
 const TREE = 2000
@@ -26,6 +27,10 @@ function questionText({ metadata }: ObservationFrame): string | null {
   return typeof question === 'string' && typeof company === 'string' ? `${question}\n${company}` : null
 }
 
+/** Fields of pages: what is not shown of them is the tree once more, in other forms, or a picture. */
+const PAGE_FIELDS = (
+  'text url screenshot goal axtree_txt pruned_html error last_action_error html open_pages_urls active_page_index app_state'
+).split(' ')
 const BID = text('The id in square brackets before the element')
 const DIRECTION = choice('Which way', ['up', 'down'])
 const PAGE = 'Goal, error of the last action, and the first 2,000 characters of the accessibility tree; the screenshot is drawn for you.'
@@ -35,6 +40,10 @@ export const WEB: readonly Entry[] = [
     id: 'browsergym',
     title: 'BrowserGym',
     required: 'action_str',
+    action: { action_str: { type: 'string' } },
+    titles: ['BrowserGymAction'],
+    marks: ['benchmark', 'current_url'],
+    called: ['browsergym'],
     tools: [
       { tool: tool('click', 'Click an element on the page.', { bid: BID }), fields: { action_str: template('click({bid!r})') } },
       {
@@ -52,7 +61,7 @@ export const WEB: readonly Entry[] = [
       user: 'Complete the web task successfully.\n\n',
     },
     observation: PAGE,
-    text: pageText,
+    text: withRest(pageText, PAGE_FIELDS),
     reward: { take: 'last', successAt: 1 },
     quirks: [{ kind: 'large-frames', text: 'A screenshot of 1280×720 comes as a list of numbers: about 12 MB at every step.' }],
     stepSeconds: 120,
@@ -71,9 +80,9 @@ export const WEB: readonly Entry[] = [
     id: 'openapp',
     title: 'OpenApp',
     required: 'action_type',
-    suits: (facts) =>
-      facts.choices['action_type']?.includes('send_keys') === true ||
-      (facts.choices['action_type'] === undefined && named(/open_?app/i)(facts)),
+    action: { action_type: { type: 'string', among: ['click', 'fill', 'select_option', 'goto', 'scroll', 'send_keys', 'noop'] } },
+    titles: ['OpenAppAction'],
+    called: ['openapp', 'openapps'],
     tools: [
       {
         tool: tool('click', 'Click an element on the page.', { bid: BID }),
@@ -103,7 +112,7 @@ export const WEB: readonly Entry[] = [
     ],
     prompts: { system: 'You control a web browser. Elements have their id in square brackets. Complete the task.', user: '' },
     observation: PAGE,
-    text: pageText,
+    text: withRest(pageText, PAGE_FIELDS),
     stepSeconds: 120,
     needs: ['a browser and the app suite on the server'],
     unrecorded: 'Its suite of apps is on no package registry, and was not installed where the others were recorded.',
@@ -118,7 +127,7 @@ export const WEB: readonly Entry[] = [
       user: '',
     },
     observation: 'The question and the company, then each tool’s result.',
-    text: questionText,
+    text: withRest(questionText, []),
     quirks: [
       {
         kind: 'task-in-state',
@@ -139,11 +148,10 @@ export const WEB: readonly Entry[] = [
   entry({
     id: 'agent_world_model',
     title: 'Agent World Model',
-    family: 'mcp',
-    suits: named(/agent[_-]?world|\bawm\b/i),
+    required: '',
+    called: ['agentworldmodel', 'awm'],
+    unsupported: 'It lists its tools only after a reset that names one of its worlds, and this page must know the tools before it resets.',
     observation: 'The tool’s result.',
-    needs: ['1,000 generated worlds from the Hub', 'a paid service where an LLM judges'],
-    unrecorded: 'Its worlds are on the Hub, and could not be had where the others were recorded.',
     notes: ['Ends with the hidden tool done, which the listing does not show.', 'Reset takes scenario, task_idx, task and reward_config.'],
     sessions: null,
   }),
