@@ -165,3 +165,20 @@ it('applyToolEdits makes all edits in order, by the ids that were found, and sur
   ])
   expect(() => applyToolEdits(FOUND, [{ kind: 'rename', tool: 'gone', name: 'x' }])).toThrow('has no tool "gone"')
 })
+
+it('a range leaves no other kind of value through: of int | str, "99" is refused as 99 is', () => {
+  const kinds: JsonSchema[] = [
+    { anyOf: [{ type: 'integer' }, { type: 'string' }], description: 'd' },
+    { anyOf: [{ type: 'string' }, { type: 'integer', maximum: 9 }, { type: 'null' }], default: '7' },
+    { type: ['integer', 'string', 'null'] as unknown as string },
+    { anyOf: [{ type: 'integer' }, { type: 'number' }, { type: 'string' }] },
+  ]
+  for (const schema of kinds) {
+    const edited = restrictParameter(toolsFound('h', [tool('bet', { n: schema })]), 'bet', 'n', { minimum: 1, maximum: 3 })
+    const accepted = ['99', '2', 99, 2, true, null].filter((n) => checkToolCall({ name: 'bet', arguments: { n } }, shownTools(edited)) === null)
+    expect(accepted).toEqual([2])
+    expect(parameter(edited, 'n')).not.toHaveProperty('default')
+  }
+  const listed = restrictParameter(toolsFound('h', [tool('bet', { n: kinds[0] as JsonSchema })]), 'bet', 'n', { enum: ['all', 2] })
+  expect(parameter(restrictParameter(listed, 'bet', 'n', { minimum: 1 }), 'n').enum).toEqual([2])
+})

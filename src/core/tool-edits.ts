@@ -109,7 +109,7 @@ function checkRestriction(before: JsonSchema, to: Restriction, id: string, param
 
 /** What `now` and the restriction both accept, null never: it means "left out". Throws when that is nothing. */
 function intersection(now: JsonSchema, to: Restriction, where: string): JsonSchema {
-  const schema = withoutNull(now)
+  const schema = to.minimum === undefined && to.maximum === undefined ? withoutNull(now) : numbersOf(withoutNull(now))
   const { low, high } = rangeOf(schema, to)
   const within = (value: unknown) => accepts(schema, value) && (typeof value !== 'number' || (value >= low && value <= high))
   const listed = to.enum ?? schema.enum
@@ -191,7 +191,7 @@ function withParameter(tool: Tool['function'], parameter: string, schema: JsonSc
 
 /** Whether a number fits; a parameter that may also be null (pydantic's Optional) counts as what it is besides. */
 function isNumeric(schema: JsonSchema): boolean {
-  const kinds = [schema, ...(Array.isArray(schema.anyOf) ? (schema.anyOf as JsonSchema[]) : [])].map((each) => each?.type)
+  const kinds = [schema, ...(Array.isArray(schema.anyOf) ? (schema.anyOf as JsonSchema[]) : [])].flatMap((each): unknown[] => (Array.isArray(each?.type) ? each.type : [each?.type]))
   return kinds.includes('integer') || kinds.includes('number')
 }
 
@@ -211,6 +211,20 @@ function withoutNull({ nullable: _, ...schema }: JsonSchema): JsonSchema {
   }
   if (out.enum !== undefined) out.enum = out.enum.filter((value) => value !== null)
   return out
+}
+
+/** The numbers among what a schema takes: of `int | str`, "99" would pass by any range. A union of one becomes plain. */
+function numbersOf(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema
+  if (Array.isArray(anyOf)) {
+    const others = (anyOf as JsonSchema[]).filter((each) => each !== null && isNumeric(each)).map(numbersOf)
+    return others.length === 1 ? { ...others[0], ...rest } : { ...rest, anyOf: others }
+  }
+  const types: unknown = schema.type
+  if (!Array.isArray(types)) return schema
+  // Every integer is a number.
+  const type = types.includes('number') ? 'number' : 'integer'
+  return { ...schema, type }
 }
 
 const bound = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)
