@@ -17,6 +17,16 @@ describe('an address', () => {
   })
 
   it.each([
+    ['https://me-private.hf.space/?__sign=eyJabc.SECRET', 'https://me-private.hf.space/'],
+    ['localhost:8000/ws?token=abc', 'localhost:8000/ws'],
+    ['http://localhost:8000/docs#/default?x', 'http://localhost:8000/docs'],
+    ['https://huggingface.co/spaces/a/b?__sign=abc\ndef', 'https://huggingface.co/spaces/a/b'],
+  ])('%s is kept without what may be a secret, and means the same', (text, kept) => {
+    expect(readAddress(text)).toEqual({ ok: true, value: kept })
+    expect(describeAddress(kept)).toBe(describeAddress(text))
+  })
+
+  it.each([
     ['lane', 'no domain'],
     ['Qwen/Qwen3-0.6B:latest', 'Docker image'],
     ['https://huggingface.co/datasets/a/b', 'dataset'],

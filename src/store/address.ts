@@ -5,13 +5,14 @@ import { parseServerUrl, spaceSubdomain } from '../env/openenv/url'
 import type { Read } from './settings'
 
 /**
- * Space id or page, host, port, URL: the text trimmed, or why it is refused and what to paste instead. With `pageProtocol`
+ * Space id or page, host, port, URL: the text trimmed and without query and fragment, which no server is found by and which may hold a
+ * secret (the signature of a private Space's page, a token), as it is kept in links and exports; or why it is refused and what to paste instead. With `pageProtocol`
  * (location.protocol) also what a browser would block from such a page is refused.
  */
 export function readAddress(text: string, pageProtocol?: string): Read<string> {
   try {
     parseServerUrl(text, pageProtocol)
-    return { ok: true, value: text.trim() }
+    return { ok: true, value: text.trim().replace(/[?#].*$/s, '') }
   } catch (error) {
     return { ok: false, why: describeError(error) }
   }

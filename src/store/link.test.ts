@@ -5,7 +5,7 @@ import { withModel } from './model-settings'
 import { PRESET_NAMES, defaultConfig } from './presets'
 
 const changed: RunConfig = {
-  ...defaultConfig({ kind: 'openenv', url: 'wss://example.org:8000/ws?x=1&y=2' }),
+  ...defaultConfig({ kind: 'openenv', url: 'wss://example.org:8000/x=1&y=2/ws' }),
   model: 'models/other',
   system_prompt: 'Say "hello" & #hash = 50 %\nnext line ✓',
   user_prompt: 'go',
