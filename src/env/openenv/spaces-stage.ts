@@ -27,6 +27,9 @@ const STARTING: Waiting = { doing: 'is starting', limit: 5 * MINUTE, advice: 'It
 const BUILDING: Waiting = { doing: 'is being built', limit: 15 * MINUTE, advice: 'Its build log is on its page on the Hub; connect again when it says Running.' }
 const WAITING: Record<string, Waiting> = { SLEEPING: ASLEEP, STOPPED: ASLEEP, APP_STARTING: STARTING, BUILDING }
 
+/** Longest wait over all stages: a Space may fall asleep again while it starts, and go round for hours. */
+const TOTAL = 30 * MINUTE
+
 const OWNER = 'Only its owner can change that: open its page on the Hub, or duplicate the Space.'
 const FAILED: Record<string, { why: string; advice: string }> = {
   PAUSED: { why: 'is paused', advice: 'Only its owner can start it again: press Restart on its page on the Hub, or duplicate the Space.' },
@@ -60,6 +63,7 @@ export async function awaitRunning(first: SpaceInfo, options: StageOptions): Pro
   const { id } = first
   let info = first
   let inStage = 0
+  let inAll = 0
   let sinceWake = Infinity
   for (let looks = 0; ; looks++) {
     const { stage } = info
@@ -77,9 +81,14 @@ export async function awaitRunning(first: SpaceInfo, options: StageOptions): Pro
       if (inStage >= waiting.limit) {
         throw new PlaygroundError('environment', `The Space ${id} ${waiting.doing} for ${duration(waiting.limit)} now, and the page stopped waiting.`, waiting.advice)
       }
+      if (inAll >= TOTAL) {
+        const advice = 'It starts again and again: its log on the Hub may tell why. Connect again when it says Running.'
+        throw new PlaygroundError('environment', `The Space ${id} was waited for ${duration(TOTAL)} and still does not run (${stage}).`, advice)
+      }
       onDetail(`Space ${id} ${waiting.doing} · ${duration(inStage)} of at most ${duration(waiting.limit)} · next look in ${left} s`)
       await sleep(1000)
       inStage++
+      inAll++
       sinceWake++
     }
     const answer = await api.info(id, 1)
