@@ -41,6 +41,9 @@ describe('parseServerUrl', () => {
     ['127.0.0.1:8000/web', 'ws://127.0.0.1:8000/ws'],
     ['[::1]:8000', 'ws://[::1]:8000/ws'],
     ['http://0.0.0.0:8000', 'ws://127.0.0.1:8000/ws'],
+    ['http://[::]:8000', 'ws://[::1]:8000/ws'],
+    ['http://localhost:8000/ws/ws', 'ws://localhost:8000/ws'],
+    ['wss://example.org/envs/ws/ws/', 'wss://example.org/envs/ws'],
     ['https://localhost:8443', 'wss://localhost:8443/ws'],
     ['WS://localhost:8000/ws', 'ws://localhost:8000/ws'],
     ['ws://localhost:8000/ws/', 'ws://localhost:8000/ws'],
@@ -150,6 +153,12 @@ describe('parseServerUrl', () => {
     expect(parseServerUrl('localhost:8000', 'https:').ws).toBe('ws://localhost:8000/ws')
     expect(parseServerUrl('openenv/echo_env', 'https:').ws).toBe('wss://openenv-echo-env.hf.space/ws')
   })
+})
+
+it('the old form of a Space is refused with the new one', () => {
+  expect(refusalOf('https://hf.space/embed/a/b/+')).toMatchObject({ message: expect.stringContaining('no longer have') as string, advice: 'Paste the Space itself: a/b.' })
+  expect(refusalOf('hf.space').advice).toContain('owner/name')
+  expect(parseServerUrl('http://[::]:8000').loopback).toBe(true)
 })
 
 it('loopback is the machine itself and nothing that looks like it', () => {

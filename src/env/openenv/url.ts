@@ -127,6 +127,14 @@ function refuseTwoSchemes(text: string): void {
   if (twice !== undefined) throw refuse(`The address starts with two schemes: ${twice}`, `Leave out the first one, ${first ?? ''}.`)
 }
 
+/** hf.space itself served Spaces under /embed once; now each has a host of its own. */
+function refuseOldEmbed({ hostname, pathname }: URL): void {
+  if (hostname !== 'hf.space' && hostname !== 'www.hf.space') return
+  const [, owner, name] = /^\/embed\/([^/]+)\/([^/]+)/.exec(pathname) ?? []
+  const advice = owner !== undefined && name !== undefined && SPACE_ID.test(`${owner}/${name}`) ? `Paste the Space itself: ${owner}/${name}.` : SPACE_FORM
+  throw refuse(`${quote(`${hostname}${pathname}`)} is an address of a form that Spaces no longer have.`, advice)
+}
+
 /** Throws for a host that URLs read as another IPv4 address than was written: 8000 is 0.0.31.64, and 010.0.0.1 is 8.0.0.1. */
 function refuseRewritten(text: string, url: URL): void {
   if (!/^\d+(\.\d+){3}$/.test(url.hostname)) return
@@ -163,12 +171,14 @@ export function parseServerUrl(pasted: string, pageProtocol?: string): ServerAdd
     throw refuse('The address holds a user name or password, which a browser cannot send to a socket.')
   refuseRewritten(text, url)
   if (HUB_HOSTS.includes(url.hostname)) return fromHubPath(url.pathname, `${url.host}${url.pathname}`)
+  refuseOldEmbed(url)
 
-  // Servers print 0.0.0.0 as their address; it means "all of this machine" and cannot be connected to everywhere.
-  const hostname = url.hostname === '0.0.0.0' ? '127.0.0.1' : url.hostname
+  // Servers print 0.0.0.0 or [::] as their address; it means "all of this machine" and cannot be connected to everywhere.
+  const hostname = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }[url.hostname] ?? url.hostname
   const loopback = isLoopback(hostname)
   if (!loopback && scheme === null && !hostname.includes('.')) throw refuse(`${quote(text)} is not an address: it has no domain.`)
-  const path = url.pathname.replace(ROUTE, '').replace(/\/+$/, '')
+  // /ws/ws is what comes of adding the route to an address that has it.
+  const path = url.pathname.replace(/(\/ws)+\/?$/i, '/ws').replace(ROUTE, '').replace(/\/+$/, '')
   // Spaces are served on 443 alone, whatever port their app listens on.
   if (spaceSubdomain(hostname) !== null) {
     return { ws: `wss://${hostname}${path}/ws`, http: `https://${hostname}${path}`, host: hostname, spaceId: null, loopback }
