@@ -67,6 +67,15 @@ const KNOWN: RawFrame[][] = alone(
 const ANY: RawFrame[][] = alone(
   frame({ text: 'height 6' }, { reward: 0.5 }),
   frame({ text: '' }),
+  frame({ text: '', question: 'Q', board: [[1, 0], [0, 1]] }, { metadata: { message: 'ready' } }),
+  frame({ score: 0 }, { metadata: { question: 'In the metadata', task: 'x' } }),
+  frame({}, { metadata: { message: 'ready', instruction: 'Buy milk' } }),
+  frame({}, { metadata: { task: '', text: 'ready' } }),
+  call({ result: { data: 'x' }, text: '' }),
+  frame({ dataframe: pixels(9, 8), table: { screen: Array.from({ length: 10 }, () => new Array<number>(10).fill(1)) } }),
+  frame({ obs: pixels(64, 70), camera_images: pixels(8, 8), lastFrame: pixels(8, 8), preview_count: pixels(8, 8) }),
+  frame({ pixels: Array.from({ length: 8 }, () => new Array<number>(9).fill(128)), view: Array.from({ length: 41 }, () => new Array<number>(41).fill(0)) }),
+  frame({ screen: Array.from({ length: 100 }, () => 7), screen_shape: [10, 10] }),
   call({ result: { data: { a: [1, null, true] }, is_error: false }, error: null }),
   call({ result: { structuredContent: { result: 'lone' }, isError: true } }),
   call({ result: { structured_content: { result: 1, other: 2 } } }),
@@ -112,7 +121,7 @@ const GAMES: RawFrame[][] = [
   [
     frame(said('Guess.')),
     frame(said('Guess.', 'Guess.', '[Player 0] [crane]', 'X Y G X X'), { reward: 0 }, ['[crane]']),
-    frame(said('Guess.', 'Guess.', '[Player 0] [crane]', 'X Y G X X', 'You tried an invalid move.'), { reward: 0.75 }, ['[crane]']),
+    frame(said('Guess.', 'Guess.', '[Player 0] [crane]', 'X Y G X X', '[GAME] You attempted an invalid move. Reason: it is no word.'), { reward: 0.75 }, ['[crane]']),
     frame(said('Other.', 'Something else'), { reward: 1, done: true }, ['[money]']),
   ],
   [
@@ -121,6 +130,17 @@ const GAMES: RawFrame[][] = [
     frame({ text: 'invalid move. That was an invalid move.' }, { reward: 0.5 }, ['invalid move']),
     frame({ text: 'That was an Invalid Move: [crane]' }, { reward: 0.5 }, ['[crane]']),
     frame({ text: 'An invalid move' }, {}, ['x']),
+    frame({ text: 'You attempted an invalid move.' }, {}, ['x']),
+  ],
+  [
+    frame({ text: '[Player 0] x\n[GAME] You attempted an invalid move. Reason: y\n[GAME] XX' }, { reward: 0.5 }, ['x\n[GAME]  You attempted an invalid move. Reason: y']),
+    frame({ text: '[Player 0] x\n[GAME] You attempted an invalid move. Reason: y\n[Player 1] z\n[GAME] You win' }, { reward: 0.5 }, ['x']),
+    frame({ text: '[GAME] That was not an invalid move. You attempted a valid move.' }, { reward: 0.5 }, ['x']),
+    frame({ text: 'Rules: an invalid move costs a life.\n  Player 0 attempted an Invalid Move. Reason: y' }, { reward: 0.5 }, ['x']),
+  ],
+  [
+    frame(said('Guess.', 'Rules.', '[GAME] You attempted an invalid move.'), { reward: 0.25 }, ['[crane]']),
+    frame(said('Guess.', '[GAME] You attempted an invalid move.', '[GAME] You win.'), { reward: 1 }, ['[money]']),
   ],
 ]
 

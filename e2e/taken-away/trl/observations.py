@@ -12,6 +12,9 @@ from playground import js_json
 
 MAX_TEXT = 20_000
 LONGEST_SIDE = 40
+# Where environments put the task of an episode in its metadata, and what else they say there.
+TASKS = ("question", "prompt", "task", "instruction", "instructions", "goal", "problem")
+REMARKS = ("text", "message")
 BOARD_NAME = re.compile(r"(board|grid|map|cells|maze)", re.I)
 
 
@@ -74,19 +77,43 @@ def text_of(frame: Frame, seen: str) -> tuple[str, bool, str]:
         if error is not None:
             message = (_as_text(error.get("message")) or _as_text(error.get("error_type"))) if isinstance(error, dict) else _as_text(error)
             return f"Error: {message}", True, seen
-        if not isinstance(fields.get("text"), str):
+        if not _has_text(fields):
             text, failed = _tool_result(fields.get("result"))
             return (f"Error: {text}" if failed else text), failed, seen
-    if isinstance(fields.get("text"), str):
+    if _has_text(fields):
         return _as_text(fields["text"]), False, seen
     whole = _conversation(fields)
     if whole is not None:
-        return _as_text(whole[len(seen) :].strip() if whole.startswith(seen) else whole), False, whole
-    text = _fields_text(fields)
-    if text:
+        return _as_text(_news(whole, seen)), False, whole
+    text = _fields_text({**fields, "text": None} if fields.get("text") == "" else fields)
+    task = _first_text(frame.metadata, TASKS)
+    if not text:
+        return _as_text(task or _first_text(frame.metadata, REMARKS)), False, task or seen
+    # A server may repeat the task at each step.
+    if task in ("", seen):
         return text, False, seen
-    asked = [frame.metadata.get(key) for key in ("question", "prompt", "text", "message")]
-    return _as_text(next((each for each in asked if isinstance(each, str)), None)), False, seen
+    return _as_text(f"{task}\n{text}"), False, task
+
+
+def _has_text(fields: dict[str, Any]) -> bool:
+    return isinstance(fields.get("text"), str) and fields["text"] != ""
+
+
+def _first_text(fields: dict[str, Any], keys: Sequence[str]) -> str:
+    return next((fields[key] for key in keys if isinstance(fields.get(key), str) and fields[key]), "")
+
+
+def _news(whole: str, seen: str) -> str:
+    """What of a conversation came after `seen`, which it begins with, or whose last lines it begins with."""
+    if whole.startswith(seen):
+        return whole[len(seen) :].strip()
+    at = seen.find("\n")
+    while at >= 0:
+        end = seen[at + 1 :]
+        if end.strip() and (whole == end or whole.startswith(f"{end}\n")):
+            return whole[len(end) :].strip()
+        at = seen.find("\n", at + 1)
+    return whole
 
 
 def _as_text(value: Any) -> str:

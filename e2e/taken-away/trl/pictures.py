@@ -10,11 +10,16 @@ from typing import Any
 
 from playground import js_fixed
 
-IMAGE_NAME = re.compile(r"(screenshot|image|pixels|frame|screen|png|camera)", re.I)
+IMAGE_WORDS = ("screenshot", "image", "pixel", "frame", "screen", "png", "camera", "render", "view", "rgb")
 HEADS = (("iVBORw0KGgo", "png"), ("/9j/", "jpeg"), ("R0lGOD", "gif"), ("UklGR", "webp"))
 LARGEST_FILE = 1 << 20
 DEEPEST = 48
 SMALLEST_SIDE = 8
+# Boards and tables are no larger than this, or hold no value as high as BRIGHT; a picture is larger, or does.
+LARGEST_BOARD = 40
+BRIGHT = 128
+# Triples of bytes with sides of at least this are a picture whatever their name.
+SURELY_PICTURE = 64
 
 
 def without_images(value: Any, name: str = "", depth: int = 0, siblings: dict[str, Any] | None = None) -> Any:
@@ -32,6 +37,12 @@ def without_images(value: Any, name: str = "", depth: int = 0, siblings: dict[st
     return {key: without_images(item, named or key, depth + 1, value) for key, item in value.items()}
 
 
+def names_image(name: str) -> bool:
+    """Whether a name says by a whole word that its field holds a picture: screenImage and camera_images, but not dataframe."""
+    words = re.split(r"[^a-z]+", re.sub(r"([a-z])(?=[A-Z])", r"\1 ", name).lower())
+    return any(word in IMAGE_WORDS or re.sub(r"s$", "", word) in IMAGE_WORDS for word in words)
+
+
 def placeholder(width: int, height: int) -> str:
     """What a text-only model reads in a picture's place."""
     return f"[image {width}×{height}, not shown to a text-only model]"
@@ -40,7 +51,7 @@ def placeholder(width: int, height: int) -> str:
 def _from_base64(text: str, name: str) -> str:
     plain = text[text.index(",") + 1 :] if text.startswith("data:image/") and "," in text else text
     kind = next((kind for head, kind in HEADS if plain.startswith(head)), None)
-    if kind is None or len(plain) < 64 or (not IMAGE_NAME.search(name) and re.search(r"\s", plain[:200])):
+    if kind is None or len(plain) < 64 or (not names_image(name) and re.search(r"\s", plain[:200])):
         return text
     large = len(plain) * 3 / 4 > LARGEST_FILE
     size = _size_of(_decoded(plain[:65_536] if large else plain), kind)
@@ -100,7 +111,7 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
 
 
 def _nested(value: list[Any], name: str) -> tuple[int, int] | None:
-    """Size of [height][width][3 or 4] whatever its name, or of [height][width] under a picture's name."""
+    """Size of [height][width][3 or 4] or [height][width] under a picture's name; large ones of three or four channels under any."""
     if len(value) < SMALLEST_SIDE or not isinstance(value[0], list) or len(value[0]) < SMALLEST_SIDE:
         return None
     width = len(value[0])
@@ -108,25 +119,32 @@ def _nested(value: list[Any], name: str) -> tuple[int, int] | None:
         return None
     first = value[0][0]
     if isinstance(first, list):
-        if len(first) not in (3, 4):
+        if len(first) not in (3, 4) or (not names_image(name) and min(width, len(value)) < SURELY_PICTURE):
             return None
-        bytes_only = all(isinstance(pixel, list) and len(pixel) >= 3 and all(map(_is_byte, pixel[:3])) for row in value for pixel in row)
+        if not all(isinstance(pixel, list) and len(pixel) >= 3 for row in value for pixel in row):
+            return None
+        used = [channel for row in value for pixel in row for channel in pixel[:3]]
     else:
-        bytes_only = bool(IMAGE_NAME.search(name)) and all(_is_byte(pixel) for row in value for pixel in row)
-    return (width, len(value)) if bytes_only else None
+        used = [pixel for row in value for pixel in row] if names_image(name) else [None]
+    return (width, len(value)) if _is_picture(used, width, len(value)) else None
+
+
+def _is_picture(values: list[Any], width: int, height: int) -> bool:
+    """Whether the values are bytes, and those of a picture rather than of a board or table."""
+    return all(map(_is_byte, values)) and (min(width, height) > LARGEST_BOARD or any(value >= BRIGHT for value in values))
 
 
 def _flat(value: list[Any], name: str, siblings: dict[str, Any] | None) -> tuple[int, int] | None:
     """Size of a flat list under a picture's name beside NAME_shape: [height, width, 3] or [height, width]."""
     shape = (siblings or {}).get(f"{name}_shape")
-    if not IMAGE_NAME.search(name) or not isinstance(shape, list) or len(shape) not in (2, 3):
+    if not names_image(name) or not isinstance(shape, list) or len(shape) not in (2, 3):
         return None
     height, width, channels = [*shape, 1][:3]
     whole = all(isinstance(side, int) and not isinstance(side, bool) for side in (height, width))
     if not whole or channels not in (1, 3, 4) or not value or height * width * channels != len(value):
         return None
-    used = (each for i, each in enumerate(value) if channels != 4 or i % 4 != 3)
-    return (width, height) if all(map(_is_byte, used)) else None
+    used = [each for i, each in enumerate(value) if channels != 4 or i % 4 != 3]
+    return (width, height) if _is_picture(used, width, height) else None
 
 
 def _is_byte(value: Any) -> bool:

@@ -19,9 +19,13 @@ from playground import EnvironmentFailed, PlaygroundEpisodes, Seen, hash32
 RESET_TRIES = 7
 # Answers that look like a refused call but are not the model's doing.
 BACKEND_FAULTS = ("timeout", "transport_error", "connection_error")
-CLOSED = re.compile(r"environment is closed|client is not available|session (is|was) (closed|terminated)", re.I)
-# How official servers tell in a field that what they call is not there: no Julia, no search service.
-MISSING_BACKENDS = {"stderr": re.compile(r"Julia not found in PATH"), "content": re.compile(r"\[ERROR\] Search failed due to")}
+# A tool's own words stand behind "Error calling tool".
+CLOSED = re.compile(r"(MCP (client|server) is not available\b|Server session was closed unexpectedly|Session terminated)")
+# How official servers, by their kind, tell in a field that what they call is not there. Elsewhere the same words may be the model's.
+MISSING_BACKENDS = {
+    "julia": ("stderr", re.compile(r"Julia not found in PATH")),
+    "websearch": ("content", re.compile(r"\[ERROR\] Search failed due to")),
+}
 FOREIGN_FIELDS = ("missing", "extra_forbidden")
 
 
@@ -48,18 +52,18 @@ class Client(EnvClient[dict, dict, dict]):
         return self._frame
 
 
-def backend_fault(fields: Any) -> str | None:
-    """Why a call failed without the model's doing, or None: such an episode has no reward."""
+def backend_fault(fields: Any, entry: str | None) -> str | None:
+    """Why a call failed without the model's doing, or None: such an episode has no reward. `entry` is the kind of environment."""
     if not isinstance(fields, dict):
         return None
-    for field, words in MISSING_BACKENDS.items():
-        if isinstance(fields.get(field), str) and words.match(fields[field]):
-            return f"The server could not do what was asked: {fields[field][:200]}"
+    field, words = MISSING_BACKENDS.get(entry or "", ("", CLOSED))
+    if isinstance(fields.get(field), str) and words.match(fields[field]):
+        return f"The server could not do what was asked: {fields[field][:200]}"
     error = fields.get("error")
     if not isinstance(error, dict):
         return None
     kind, message = str(error.get("error_type") or ""), str(error.get("message") or "")
-    is_fault = kind in BACKEND_FAULTS or (kind == "execution_error" and CLOSED.search(message) is not None)
+    is_fault = kind in BACKEND_FAULTS or (kind == "execution_error" and CLOSED.match(message) is not None)
     return f"The tool failed without the model's doing ({kind}): {message}" if is_fault else None
 
 
@@ -130,7 +134,7 @@ class ServerEpisodes(PlaygroundEpisodes):
             payload = self._client.step(action)
         except Exception as error:
             self._refuse_or_fail(error)
-        fault = backend_fault(payload.get("observation"))
+        fault = backend_fault(payload.get("observation"), self._found.get("entry"))
         if fault is not None:
             raise EnvironmentFailed(fault)
         return self._read(payload, words_of(action))
@@ -279,8 +283,6 @@ def literal(value: Any) -> str:
 # Whether a move was invalid: only the server's own words say so.
 
 PLAYER_LINE = re.compile(r"^[ \t]*\[player \d+\].*$", re.I | re.M)
-QUOTED = re.compile(r"""\"[^"\n]*\"|(?<!\w)'[^'\n]*'(?!\w)|‘[^’\n]*’|“[^”\n]*”|`[^`\n]*`""")
-BEFORE_WORDS = r"""(^|[\[("'‘“`:>]\s?)"""
 
 
 def words_of(action: Any) -> list[str]:
@@ -292,23 +294,18 @@ def words_of(action: Any) -> list[str]:
 
 
 def is_said_by_server(pattern: str, text: str, said: Sequence[str]) -> bool:
-    """Not in a player's line, and not in the words of the action, which the server may repeat before it judges them."""
+    """Whether the server says of the move just made: "You attempted an ...", at the beginning of a line, after what the players said last."""
     for words in said:
-        text = _without_words(text, words, pattern)
-    return re.search(pattern, PLAYER_LINE.sub(" ", text), re.I) is not None
+        text = _without_words(text, words)
+    players = list(PLAYER_LINE.finditer(text))
+    own = text[players[-1].end() :] if players else text
+    verdict = rf"^[ \t]*(?:\[game\][ \t]*)?(?:you|player \d+) attempted an? (?:{pattern})\b"
+    return re.search(verdict, own, re.I | re.M) is not None
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"\s+", " ", text.strip().lower())
-
-
-def _without_words(text: str, words: str, pattern: str) -> str:
-    said = _plain(re.sub(r"^[\s[(]+|[\s\])]+$", "", words))
-    found = re.search(pattern, said, re.I)
-    if found is None:
+def _without_words(text: str, words: str) -> str:
+    """The text without what was sent, wherever it is repeated as the player's: its lines could look like the server's."""
+    literal = r"\s+".join(re.escape(word) for word in re.sub(r"^[\s\[(]+|[\s\])]+$", "", words).split())
+    if not literal:
         return text
-    literal = r"\s+".join(re.escape(word) for word in said.split(" "))
-    # Nothing but what is looked for: as such it may also stand in a sentence of the server's.
-    echo = rf"{BEFORE_WORDS}{literal}" if found[0] == said else rf"(){literal}"
-    text = re.sub(echo, lambda match: f"{match[1]} ", text, count=1, flags=re.I | re.M)
-    return QUOTED.sub(lambda quote: " " if _plain(quote[0][1:-1]) in said else quote[0], text)
+    return re.sub(rf"(\[player \d+\][\s\[(]*){literal}", lambda match: f"{match[1]} ", text, flags=re.I)

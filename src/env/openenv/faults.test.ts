@@ -27,6 +27,8 @@ describe('a tool that fails', () => {
     { error_type: 'invalid_args', message: 'word is missing' },
     { error_type: 'tool_not_found', message: 'no such tool' },
     { error_type: 'execution_error', message: 'ValueError: not a word' },
+    { error_type: 'execution_error', message: "Error calling tool 'find': no entry for 'the session is closed'" },
+    { error_type: 'execution_error', message: "no entry for 'MCP client is not available; environment is closed'" },
     'plain text',
     null,
   ])('over what the model asked stays the model’s: %o', (error) => {
@@ -55,9 +57,12 @@ describe('what official servers lack', () => {
 
   it('is not the model’s failure: Julia, a search service', () => {
     const julia = { stdout: '', stderr: 'Julia not found in PATH. Please install Julia.', exit_code: 127 }
-    expect(() => throwBackendFault('host', told(julia))).toThrow('host could not do what was asked: Julia not found in PATH.')
-    expect(() => throwBackendFault('host', told({ content: '[ERROR] Search failed due to: no connection' }))).toThrow('Search failed')
-    expect(() => throwBackendFault('host', told({ stdout: '', stderr: 'ERROR: UndefVarError: Julia not found in PATH', exit_code: 1 }))).not.toThrow()
+    expect(() => throwBackendFault('host', told(julia), 'julia')).toThrow('host could not do what was asked: Julia not found in PATH.')
+    expect(() => throwBackendFault('host', told({ content: '[ERROR] Search failed due to: no connection' }), 'websearch')).toThrow('Search failed')
+    expect(() => throwBackendFault('host', told({ stdout: '', stderr: 'ERROR: UndefVarError: Julia not found in PATH', exit_code: 1 }), 'julia')).not.toThrow()
+    // What a program of the model's writes to stderr elsewhere is its own, and so is a text that a tool repeats.
+    for (const entry of ['coding', 'websearch', 'toString', null]) expect(() => throwBackendFault('host', told(julia), entry)).not.toThrow()
+    for (const entry of ['coding', null]) expect(() => throwBackendFault('host', told({ content: '[ERROR] Search failed due to: x' }), entry)).not.toThrow()
   })
 
   it('is told in its words where it keeps an episode from starting', () => {

@@ -7,19 +7,25 @@ import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './p
 
 /** Kinds of MCP errors that no call could have avoided. */
 const BACKEND_FAULTS = new Set(['timeout', 'transport_error', 'connection_error'])
-/** What a reaped or closed session says through execution_error. */
-const CLOSED = /environment is closed|client is not available|session (is|was) (closed|terminated)/i
-/** How official servers tell in a field that what they call is not there: no Julia, no search service. */
-const MISSING_BACKENDS: Readonly<Record<string, RegExp>> = { stderr: /^Julia not found in PATH/, content: /^\[ERROR\] Search failed due to/ }
+/** What the library itself says through execution_error once a session is closed. A tool's own words stand behind "Error calling tool". */
+const CLOSED = /^(MCP (client|server) is not available\b|Server session was closed unexpectedly|Session terminated)/
+/** How official servers, by their kind, tell in a field that what they call is not there. Elsewhere the same words may be the model's. */
+const MISSING_BACKENDS: Readonly<Record<string, { field: string; words: RegExp }>> = {
+  julia: { field: 'stderr', words: /^Julia not found in PATH/ },
+  websearch: { field: 'content', words: /^\[ERROR\] Search failed due to/ },
+}
 /** pydantic's error types for an action whose fields are not the server's. */
 const FOREIGN_FIELDS = new Set(['missing', 'extra_forbidden'])
 
-/** Throws PlaygroundError('environment') when the tool's error is the environment's own failure; the episode is then unscorable, not 0. */
-export function throwBackendFault(host: string, { observation }: ObservationFrame): void {
+/**
+ * Throws PlaygroundError('environment') when the tool's error is the environment's own failure; the episode is then unscorable, not 0.
+ * `entry` is the catalogue's name of the environment, null where it is not known.
+ */
+export function throwBackendFault(host: string, { observation }: ObservationFrame, entry: string | null = null): void {
   const { error } = observation
-  for (const [field, words] of Object.entries(MISSING_BACKENDS)) {
-    const said = observation[field]
-    if (typeof said !== 'string' || !words.test(said)) continue
+  const missing = entry !== null && Object.hasOwn(MISSING_BACKENDS, entry) ? MISSING_BACKENDS[entry] : undefined
+  const said = missing && observation[missing.field]
+  if (typeof said === 'string' && missing?.words.test(said)) {
     const advice = 'Give the server what it lacks; no call of the model could have worked.'
     throw new PlaygroundError('environment', `${host} could not do what was asked: ${cutText(said, 200)}`, advice, { recurrence: 'lasting' })
   }

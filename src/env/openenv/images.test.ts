@@ -43,11 +43,11 @@ describe('encodePng', () => {
 })
 
 describe('pixels as arrays', () => {
-  it('nested [h][w][3] under any name, small: every pixel as it was', () => {
-    const { image, value } = only({ view: rows(10, 12, (row, column) => [row, column, 7]) })
+  it('nested [h][w][3] under a picture’s name, small: every pixel as it was', () => {
+    const { image, value } = only({ view: rows(10, 12, (row, column) => [row, column, 200]) })
     expect(value).toEqual({ view: '[image 12×10, not shown to a text-only model]' })
     expect(image).toMatchObject({ name: 'view', width: 12, height: 10, mime: 'image/png' })
-    expect(decodePng(image.bytes)).toEqual({ width: 12, height: 10, rgb: rows(10, 12, (row, column) => [row, column, 7]).flat(2) })
+    expect(decodePng(image.bytes)).toEqual({ width: 12, height: 10, rgb: rows(10, 12, (row, column) => [row, column, 200]).flat(2) })
   })
 
   it('a screenshot of 1280×720 is averaged down to 320×180, its size told as it was', () => {
@@ -60,12 +60,18 @@ describe('pixels as arrays', () => {
     expect(rgb.slice(-3)).toEqual([10, 0, 9])
   })
 
+  it('large ones are known without a name, and names by their words', () => {
+    expect(only({ obs: rows(84, 84, () => [0, 0, 9]) }).value).toEqual({ obs: '[image 84×84, not shown to a text-only model]' })
+    for (const name of ['screenImage', 'camera_images', 'RGB', 'last-frame']) expect(only({ [name]: rows(8, 8, () => [9, 9, 255]) }).image.name).toBe(name)
+    expect(takeImages({ preview_count: rows(8, 8, () => 255) }).images).toEqual([])
+  })
+
   it('grey and flat ones are read under a picture’s name', () => {
-    expect(decodePng(only({ pixels: rows(8, 8, () => 9) }).image.bytes).rgb.slice(0, 3)).toEqual([9, 9, 9])
-    const flat = { screen: rows(8, 9, (row) => [row, 0, 1]).flat(2), screen_shape: [8, 9, 3] }
+    expect(decodePng(only({ pixels: rows(8, 8, () => 190) }).image.bytes).rgb.slice(0, 3)).toEqual([190, 190, 190])
+    const flat = { screen: rows(8, 9, (row) => [row, 0, 201]).flat(2), screen_shape: [8, 9, 3] }
     const { image, value } = only(flat)
     expect(value).toMatchObject({ screen: '[image 9×8, not shown to a text-only model]', screen_shape: [8, 9, 3] })
-    expect(decodePng(image.bytes).rgb.slice(-3)).toEqual([7, 0, 1])
+    expect(decodePng(image.bytes).rgb.slice(-3)).toEqual([7, 0, 201])
   })
 
   it.each<[string, unknown]>([
@@ -73,6 +79,12 @@ describe('pixels as arrays', () => {
     ['numbers above 255', { screenshot: rows(10, 10, () => [256, 1, 2]) }],
     ['rows of unequal length', { screenshot: [...rows(9, 10, () => [1, 2, 3]), [[1, 2, 3]]] }],
     ['a board', { grid: rows(10, 10, () => 1) }],
+    ['a table of numbers', { dataframe: rows(9, 8, (row) => row * 28) }],
+    ['a table, deeper down', { result: { data: { dataframe: rows(9, 8, (row) => row * 28) } } }],
+    ['a board that is called a screen', { screen: rows(10, 10, (row) => row) }],
+    ['a board that is called a screen, with its shape', { screen: rows(10, 10, (row) => row).flat(), screen_shape: [10, 10] }],
+    ['planes of a board', { board: rows(8, 8, () => [0, 1, 0]) }],
+    ['planes of a board, in bytes', { board: rows(8, 8, () => [0, 255, 0]) }],
     ['a shape that does not fit', { screen: [1, 2, 3], screen_shape: [2, 2, 3] }],
     ['too small', { screenshot: rows(3, 3, () => [1, 2, 3]) }],
     ['RAM', { screen: [1, 2, 3, 4], screen_shape: [4] }],

@@ -7,8 +7,13 @@ import type { EnvironmentImage } from '../../core/environment'
 import type { Fields } from './fields'
 import { encodePng } from './png'
 
-/** A field of this name holds a picture, if what it holds can be one. */
-const IMAGE_NAME = /(screenshot|image|pixels|frame|screen|png|camera)/i
+/** A field with one of these words in its name holds a picture, if what it holds can be one. */
+const IMAGE_WORDS = ['screenshot', 'image', 'pixel', 'frame', 'screen', 'png', 'camera', 'render', 'view', 'rgb']
+/** Whether a name says so by a whole word: screenImage and camera_images, but not dataframe. */
+function namesImage(name: string): boolean {
+  const words = name.replace(/([a-z])(?=[A-Z])/g, '$1 ').toLowerCase().split(/[^a-z]+/)
+  return words.some((word) => IMAGE_WORDS.includes(word) || IMAGE_WORDS.includes(word.replace(/s$/, '')))
+}
 /** Heads of base64 files, by type. */
 const HEADS: readonly [RegExp, EnvironmentImage['mime']][] = [
   [/^iVBORw0KGgo/, 'image/png'],
@@ -24,6 +29,11 @@ const LARGEST_FILE = 1 << 20
 const DEEPEST = 48
 /** Smallest side of an array that may be a picture. */
 const SMALLEST_SIDE = 8
+/** Boards and tables are no larger than this, or hold no value as high as BRIGHT; a picture is larger, or does. */
+const LARGEST_BOARD = 40
+const BRIGHT = 128
+/** Triples of bytes with sides of at least this are a picture whatever their name. */
+const SURELY_PICTURE = 64
 
 export interface WithoutImages {
   /** The value with placeholders for its pictures. */
@@ -63,7 +73,7 @@ function fromBase64(text: string, name: string, images: EnvironmentImage[]): str
   const mime = HEADS.find(([head]) => head.test(plain))?.[1]
   if (mime === undefined || plain.length < 64) return text
   // A text may begin so by chance; a file has no blanks in it.
-  if (!IMAGE_NAME.test(name) && /\s/.test(plain.slice(0, 200))) return text
+  if (!namesImage(name) && /\s/.test(plain.slice(0, 200))) return text
   if ((plain.length * 3) / 4 > LARGEST_FILE) {
     const size = sizeOf(bytesOf(plain.slice(0, 65_536)) ?? new Uint8Array(), mime)
     const what = size === null ? 'image' : `image ${size.width}×${size.height}`
@@ -131,7 +141,7 @@ interface Pixels {
 /** A picture of pixels, or 'no' when the array is none. */
 function fromPixels(value: readonly unknown[], name: string, siblings: Fields | null): EnvironmentImage | 'no' {
   const pixels = nested(value, name) ?? flat(value, name, siblings)
-  if (pixels === null) return 'no'
+  if (pixels === null || !isPictureLike(pixels)) return 'no'
   const { width, height } = pixels
   const by = Math.max(1, Math.ceil(Math.max(width, height) / LONGEST_SIDE))
   const [columns, rows] = [Math.ceil(width / by), Math.ceil(height / by)]
@@ -148,6 +158,17 @@ function fromPixels(value: readonly unknown[], name: string, siblings: Fields | 
   return { name, width, height, mime: 'image/png', bytes: encodePng(rgb, columns, rows) }
 }
 
+/** Whether pixels under a picture's name are one, and no board or table. */
+function isPictureLike({ width, height, at }: Pixels): boolean {
+  if (Math.min(width, height) > LARGEST_BOARD) return true
+  for (let row = 0; row < height; row++) {
+    for (let column = 0; column < width; column++) {
+      for (let channel = 0; channel < 3; channel++) if (Number(at(row, column, channel)) >= BRIGHT) return true
+    }
+  }
+  return false
+}
+
 /** Mean of a square of pixels; null when one of its values is no byte. */
 function average(pixels: Pixels, top: number, left: number, by: number, channel: number): number | null {
   let [sum, count] = [0, 0]
@@ -162,7 +183,7 @@ function average(pixels: Pixels, top: number, left: number, by: number, channel:
   return Math.round(sum / count)
 }
 
-/** [height][width][3 or 4] whatever its name, or [height][width] under a picture's name. */
+/** [height][width][3 or 4] or [height][width] under a picture's name; large ones of three or four channels under any. */
 function nested(value: readonly unknown[], name: string): Pixels | null {
   const first: unknown = value[0]
   if (value.length < SMALLEST_SIDE || !Array.isArray(first) || first.length < SMALLEST_SIDE) return null
@@ -172,16 +193,17 @@ function nested(value: readonly unknown[], name: string): Pixels | null {
   const pixel: unknown = first[0]
   if (Array.isArray(pixel)) {
     if (pixel.length !== 3 && pixel.length !== 4) return null
+    if (!namesImage(name) && Math.min(size.width, size.height) < SURELY_PICTURE) return null
     return { ...size, at: (row, column, channel) => (rows[row]?.[column] as readonly unknown[] | undefined)?.[channel] }
   }
-  if (!IMAGE_NAME.test(name)) return null
+  if (!namesImage(name)) return null
   return { ...size, at: (row, column) => rows[row]?.[column] }
 }
 
 /** A flat list under a picture's name beside `NAME_shape`: [height, width, 3] or [height, width]. */
 function flat(value: readonly unknown[], name: string, siblings: Fields | null): Pixels | null {
   const shape = siblings?.[`${name}_shape`]
-  if (!IMAGE_NAME.test(name) || !Array.isArray(shape) || (shape.length !== 2 && shape.length !== 3)) return null
+  if (!namesImage(name) || !Array.isArray(shape) || (shape.length !== 2 && shape.length !== 3)) return null
   const [height, width, channels = 1] = shape as unknown[]
   const isSide = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value)
   if (!isSide(height) || !isSide(width) || (channels !== 1 && channels !== 3 && channels !== 4)) return null

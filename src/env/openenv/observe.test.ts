@@ -19,8 +19,35 @@ describe('observationText', () => {
   it('else compact JSON without what is null', () => expect(text({ x: 1, y: null, m: 'go' })).toBe('{"x":1,"m":"go"}'))
   it('falls back on the task in the metadata only when there is nothing else', () => {
     expect(text({}, { status: 'ready', question: 'What is 2+2?' })).toBe('What is 2+2?')
-    expect(text({ x: 1 }, { question: 'What is 2+2?' })).toBe('{"x":1}')
     expect(text({}, { message: 5 })).toBe('')
+    expect(text({}, { task: 'Buy milk' })).toBe('Buy milk')
+    expect(text({}, { message: 'ready', instruction: 'Buy milk' })).toBe('Buy milk')
+    expect(text({}, { message: 'ready', question: '' })).toBe('ready')
+  })
+
+  it('puts the task in the metadata before fields that do not hold it, once', () => {
+    const metadata = { question: 'What is 2+2?', message: 'ready' }
+    expect(text({ x: 1 }, metadata)).toBe('What is 2+2?\n{"x":1}')
+    const { seen } = observationText(frame({ score: 0 }, metadata))
+    expect(observationText(frame({ score: 1 }, metadata), seen).text).toBe('{"score":1}')
+    expect(observationText(frame({ score: 1 }, { question: 'What is 3+3?' }), seen).text).toBe('What is 3+3?\n{"score":1}')
+    expect(text({ x: 1 }, { message: 'ready' })).toBe('{"x":1}')
+  })
+
+  it('takes an empty text for none', () => {
+    const board = [['x', '.'], ['.', 'o']]
+    expect(text({ text: '', question: 'What is 2+2?', board })).toBe('{"question":"What is 2+2?"}\nboard:\nx .\n. o')
+    expect(text({ text: '' }, { prompt: 'Go.' })).toBe('Go.')
+    expect(text({ text: '' })).toBe('')
+    expect(text({ text: '', prompt: 'P', messages: [{ content: 'Said.' }] })).toBe('Said.')
+    expect(text({ tool_name: 't', result: { data: 'hi' }, text: '' })).toBe('hi')
+  })
+
+  it('shows only what is new where a server sends the latest lines of a conversation', () => {
+    const said = (content: string) => frame({ prompt: 'p', messages: [{ content }] })
+    expect(observationText(said('b\nc\nd'), 'a\nb\nc').text).toBe('d')
+    expect(observationText(said('cd\ne'), 'a\nb\nc').text).toBe('cd\ne')
+    expect(observationText(said('\nx'), 'a\n').text).toBe('\nx')
   })
 
   it('puts a placeholder where a picture was, keeps the picture for the scene, and cuts what is huge', () => {

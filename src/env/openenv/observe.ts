@@ -49,6 +49,25 @@ function isToolAnswer(fields: Fields): boolean {
   return typeof fields['tool_name'] === 'string' && (Object.hasOwn(fields, 'result') || Object.hasOwn(fields, 'error'))
 }
 
+/** Where environments put the task of an episode in its metadata, and what else they say there. */
+const TASKS = ['question', 'prompt', 'task', 'instruction', 'instructions', 'goal', 'problem']
+const REMARKS = ['text', 'message']
+
+const firstText = (fields: Fields, keys: readonly string[]): string =>
+  keys.map((key) => fields[key]).find((value): value is string => typeof value === 'string' && value !== '') ?? ''
+
+const hasText = ({ text }: Fields): boolean => typeof text === 'string' && text !== ''
+
+/** What of a conversation came after `seen`, which it begins with, or whose last lines it begins with. */
+function news(whole: string, seen: string): string {
+  if (whole.startsWith(seen)) return whole.slice(seen.length).trim()
+  for (let at = seen.indexOf('\n'); at >= 0; at = seen.indexOf('\n', at + 1)) {
+    const end = seen.slice(at + 1)
+    if (end.trim() !== '' && (whole === end || whole.startsWith(`${end}\n`))) return whole.slice(end.length).trim()
+  }
+  return whole
+}
+
 /** TextArena repeats the whole game in every message: only what came after `seen` is news. */
 function conversation(fields: Fields): string | null {
   const { messages } = fields
@@ -83,8 +102,9 @@ function fieldsText(fields: Fields): string {
 
 /**
  * What the policy reads of a frame without pictures. Prefers `text`, then an MCP result or error, then a conversation's news since `seen`, then the fields as
- * compact JSON (null fields, reward, done and metadata left out) with boards as lines. An observation with no fields at all gives way to the
- * metadata's question, prompt, text or message, where environments put their task.
+ * compact JSON (null fields, reward, done and metadata left out) with boards as lines. Before the fields stands the task that is in the
+ * metadata, where it was not `seen` yet; an observation with no fields at all gives way to it, or to the metadata's text or message. An empty
+ * `text` is none.
  */
 export function observationText(frame: ObservationFrame, seen = ''): ObservedText {
   const fields = frame.observation
@@ -94,21 +114,20 @@ export function observationText(frame: ObservationFrame, seen = ''): ObservedTex
       const message = isRecord(error) ? asText(error['message']) || asText(error['error_type']) : asText(error)
       return { text: `Error: ${message}`, toolError: true, seen }
     }
-    if (typeof fields['text'] !== 'string') {
+    if (!hasText(fields)) {
       const { text, failed } = toolResultText(fields['result'])
       return { text: failed ? `Error: ${text}` : text, toolError: failed, seen }
     }
   }
-  if (typeof fields['text'] === 'string') return { text: asText(fields['text']), toolError: false, seen }
+  if (hasText(fields)) return { text: asText(fields['text']), toolError: false, seen }
   const whole = conversation(fields)
-  if (whole !== null) {
-    const text = whole.startsWith(seen) ? whole.slice(seen.length).trim() : whole
-    return { text: asText(text), toolError: false, seen: whole }
-  }
-  const text = fieldsText(fields)
-  if (text !== '') return { text, toolError: false, seen }
-  const task = ['question', 'prompt', 'text', 'message'].map((key) => frame.metadata[key]).find((value) => typeof value === 'string')
-  return { text: asText(task), toolError: false, seen }
+  if (whole !== null) return { text: asText(news(whole, seen)), toolError: false, seen: whole }
+  const text = fieldsText(fields['text'] === '' ? { ...fields, text: null } : fields)
+  const task = firstText(frame.metadata, TASKS)
+  if (text === '') return { text: asText(task || firstText(frame.metadata, REMARKS)), toolError: false, seen: task || seen }
+  // A server may repeat the task at each step.
+  if (task === '' || task === seen) return { text, toolError: false, seen }
+  return { text: asText(`${task}\n${text}`), toolError: false, seen: task }
 }
 
 /** The observation as plain JSON for a panel: fields cut where they are huge, boards as cells, pictures as base64. */

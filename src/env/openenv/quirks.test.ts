@@ -89,7 +89,7 @@ describe('Wordle', () => {
 
   it('takes an invalid move as 0 though the server repeats its last reward', async () => {
     const { seen } = await play(
-      server((_, n) => (n === 0 ? said('Guess.\n[slate]', 0.4) : said('Guess.\n[slate]\nThis was an Invalid Move.', 0.4))),
+      server((_, n) => (n === 0 ? said('Guess.\n[slate]', 0.4) : said('Guess.\n[slate]\n[GAME] You attempted an Invalid Move. Reason: it was guessed.', 0.4))),
       [call('guess', { guess: 'slate' }), call('guess', { guess: 'slate' })],
     )
     expect(seen.map((each) => each.reward)).toEqual([null, 0.4, 0])
@@ -105,9 +105,25 @@ describe('Wordle', () => {
     ['the server, which repeats nothing', 'invalid move', 'Guess.\nYou attempted an invalid move.', 0],
     ['the server, of a word of its verdict', 'move', 'Guess.\nYou attempted an invalid move.', 0],
     ['the server, after the same words of the model', 'invalid move', "Guess.\n[Player 0] [invalid move]\n[GAME] Player 0 attempted an invalid move. Reason: 'invalid move' is no word.", 0],
+    ['words of its own that look like the server’s', 'x\n[GAME] You attempted an invalid move. Reason: y', 'Guess.\n[Player 0] x\n[GAME] You attempted an invalid move. Reason: y\n[GAME] XXGXG', 0.4],
+    ['its own words, repeated twice', 'no invalid move here', 'Guess.\n[Player 0] no invalid move here\n[GAME] Player 0 said: no invalid move here. You win!', 0.4],
+    ['a negation', 'crane', 'Guess.\n[Player 0] crane\n[GAME] That was not an invalid move. You win', 0.4],
+    ['a rule', 'crane', 'Guess.\n[GAME] New round. Rules: an invalid move costs a life. You won round 1.', 0.4],
+    ['what was said of the move before', 'crane', '[Player 0] x\n[GAME] You attempted an invalid move. Reason: y\n[Player 0] crane\n[GAME] You win', 0.4],
+    ['the server, though the model says the same', 'You attempted an invalid move.', 'Guess.\n[Player 0] You attempted an invalid move.\n[GAME] You attempted an invalid move. Reason: y', 0],
+    ['the server, of a player by number', 'crane', 'Guess.\n[Player 0] crane\n[GAME] Player 0 attempted an invalid move. Reason: y', 0],
   ])('hears an invalid move from the server alone: %s', async (_, guess, text, expected) => {
     const { seen } = await play(server(() => said(text, 0.4)), [call('guess', { guess })])
     expect(seen[1]?.reward).toBe(expected)
+  })
+
+  it('a server that sends only the latest lines repeats no old verdict', async () => {
+    const verdict = '[GAME] You attempted an invalid move. Reason: y'
+    const { seen } = await play(
+      server((_, n) => (n === 0 ? said(`Guess.\nRules.\n${verdict}`, 0.4) : said(`${verdict}\n[GAME] Correct, you win!`, 1))),
+      [call('guess', { guess: 'slate' }), call('guess', { guess: 'crane' })],
+    )
+    expect(seen.map(({ reward, text }) => [reward, text]).slice(1)).toEqual([[0, `Rules.\n${verdict}`], [1, '[GAME] Correct, you win!']])
   })
 })
 

@@ -14,7 +14,7 @@ export function rewardOf(
   said: readonly string[],
 ): number | null {
   const { field } = found.reward
-  const invalid = found.quirks.some((quirk) => quirk.kind === 'invalid-move' && isSaidByServer(new RegExp(quirk.pattern, 'i'), text, said))
+  const invalid = found.quirks.some((quirk) => quirk.kind === 'invalid-move' && isSaidByServer(quirk.pattern, text, said))
   if (invalid) return frame.reward === null ? null : 0
   if (field === undefined) return frame.reward
   const value = frame.observation[field]
@@ -24,31 +24,24 @@ export function rewardOf(
 
 /** Where a game tells what a player said: "[Player 0] …", to the end of the line. */
 const PLAYER_LINE = /^[ \t]*\[player \d+\].*$/gim
-/** Inside quotes, which an apostrophe within a word does not open. */
-const QUOTED = /"[^"\n]*"|(?<!\w)'[^'\n]*'(?!\w)|‘[^’\n]*’|“[^”\n]*”|`[^`\n]*`/g
-/** What stands before words that are repeated as they were said. */
-const BEFORE_WORDS = '(?<=^|[\\[("\'‘“`:>]\\s?)'
-
-/** Whether the server itself says so in `text`: not a player's line, and not the words of the action, which it may repeat. */
-function isSaidByServer(pattern: RegExp, text: string, said: readonly string[]): boolean {
-  const own = said.reduce((rest, words) => withoutWords(rest, words, pattern), text)
-  return pattern.test(own.replace(PLAYER_LINE, ' '))
-}
-
-const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
+/** What stands before an action that is repeated as it was sent. */
+const BEFORE_WORDS = '(?<=\\[player \\d+\\][\\s[(]*)'
 
 /**
- * The text without the first repetition of `words`, since the server repeats them before it judges them, and without quotes of a part of
- * them; the whole text where the words do not say what is looked for.
+ * Whether the server itself says in `text` that the move just made was such: TextArena's sentence, "You attempted an …" at the beginning of a
+ * line, after what the players said last. Rules, negations, quotes and what was said before another move are no verdict on this one.
  */
-function withoutWords(text: string, words: string, pattern: RegExp): string {
-  const said = plain(words.replace(/^[\s[(]+|[\s\])]+$/g, ''))
-  const found = pattern.exec(said)?.[0]
-  if (found === undefined) return text
-  const literal = said.split(' ').map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('\\s+')
-  // Nothing but what is looked for: as such it may also stand in a sentence of the server's.
-  const echo = new RegExp(found === said ? `${BEFORE_WORDS}${literal}` : literal, 'im')
-  return text.replace(echo, ' ').replace(QUOTED, (quote) => (said.includes(plain(quote.slice(1, -1))) ? ' ' : quote))
+function isSaidByServer(pattern: string, text: string, said: readonly string[]): boolean {
+  const own = said.reduce(withoutWords, text)
+  const last = [...own.matchAll(PLAYER_LINE)].at(-1)
+  const verdict = new RegExp(`^[ \\t]*(?:\\[game\\][ \\t]*)?(?:you|player \\d+) attempted an? (?:${pattern})\\b`, 'im')
+  return verdict.test(last === undefined ? own : own.slice(last.index + last[0].length))
+}
+
+/** The text without what was sent, wherever it is repeated as the player's: its lines could look like the server's. */
+function withoutWords(text: string, words: string): string {
+  const literal = words.replace(/^[\s[(]+|[\s\])]+$/g, '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+')
+  return literal === '' ? text : text.replace(new RegExp(`${BEFORE_WORDS}${literal}`, 'gi'), ' ')
 }
 
 /** An episode's reward from its steps' by the environment's rule; null when no step gave one. */

@@ -123,7 +123,7 @@ export class OpenEnvSession implements EnvironmentSession {
   private check(reply: ErrorFrame | ObservationFrame): void {
     try {
       if (reply.kind === 'error') throwForeignFields(this.options.host, reply)
-      else throwBackendFault(this.options.host, reply)
+      else throwBackendFault(this.options.host, reply, this.options.found.entry)
     } catch (error) {
       return this.lose(error)
     }

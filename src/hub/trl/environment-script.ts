@@ -79,6 +79,7 @@ function serverFacts(discovered: DiscoveredEnvironment | null, server: string, r
   const { reward, resetData = {}, stepSeconds = null, quirks = [] } = discovered ?? { reward: { take: 'sum' as const, successAt: 1 } }
   const { take, field = null, floor = null, successAt } = reward
   const found = {
+    entry: discovered?.entry ?? null,
     reward: { take, field, floor, success_at: successAt },
     reset_data: resetData,
     step_seconds: stepSeconds,
