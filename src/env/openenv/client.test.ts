@@ -217,6 +217,27 @@ describe('capacity', () => {
     expect(refused).toBeLessThan(6)
   })
 
+  it('a server that builds its sessions one after the other, slowly, is asked for fewer at once and loses none', async () => {
+    let busy = Promise.resolve()
+    const { WebSocket, peers } = fakeServer({
+      onFrame: (frame, peer) => {
+        if (frame.type === 'close') return
+        const first = peer.received.length === 1
+        const reply = () => peer.send(frame.type === 'mcp' ? noMcp : frame.data && '__probe__' in frame.data ? missing('to') : observation({ text: 'x' }))
+        if (!first) reply()
+        // A session that was given up meanwhile is not built any more.
+        else busy = busy.then(() => (peer.left ? undefined : new Promise<void>((resolve) => setTimeout(resolve, 25)).then(reply)))
+      },
+    })
+    const deadlines = { openMs: 500, helloMs: 20, resetMs: 110, stepMs: 100, capacityMs: 2000, backoffMs: 10 }
+    const environment = new OpenEnvEnvironment('example.org', { WebSocket, fetch: offline, deadlines, random: () => 0.5 })
+    await environment.connect()
+    const sessions = await Promise.all(Array.from({ length: 16 }, () => environment.open()))
+    expect(sessions).toHaveLength(16)
+    expect(peers.length).toBeGreaterThan(17)
+    await environment.close()
+  })
+
   it('a server that stays full is reported with its own words', async () => {
     const { environment, occupy } = limited(1)
     await environment.connect()

@@ -16,7 +16,7 @@ import { parseServerUrl, type ServerAddress } from './url'
 export interface Deadlines {
   /** Handshake of a socket. */
   openMs: number
-  /** First answer of a session, and each question of discovery. */
+  /** Each question of discovery. The first answer of a session, which the server builds for it, may take as long as a reset. */
   helloMs: number
   resetMs: number
   /** Between an answer and the next question to the same session, in which a surplus answer shows itself. */
@@ -72,11 +72,12 @@ interface Opened {
   hello: Reply
 }
 
-/** Raised inside when the server is full; `max` is what it said. */
+/** Raised inside when the server is full, or overwhelmed by sessions that are opened at once; `max` is what it said. */
 class Full extends Error {
   constructor(
     message: string,
     readonly max: number | null,
+    readonly late = false,
   ) {
     super(message)
   }
@@ -97,6 +98,8 @@ export class OpenEnvEnvironment implements Environment {
   /** Sessions that are open, being opened or being closed. */
   private taken = 0
   private opening = 0
+  /** Most sessions to open at once: halved when a server did not answer in time, one more with each that it did answer. */
+  private atOnce = Infinity
   /** Most sessions that the server has confirmed at once: twice as many are asked for next, so that few are refused by a small server. */
   private proven = 0
   private waiters: (() => void)[] = []
@@ -221,14 +224,15 @@ export class OpenEnvEnvironment implements Environment {
   private async acquire(): Promise<Opened> {
     const { capacityMs, backoffMs } = this.deadlines
     const random = this.options.random ?? Math.random
-    const until = Date.now() + capacityMs
+    let until = Date.now() + capacityMs
     let said = `all ${this.limit} sessions are in use`
     for (let attempt = 0; ;) {
       if (this.closed) throw this.closedError()
       const room = this.taken < this.limit
-      if (room && this.taken < Math.max(1, 2 * this.proven)) {
+      if (room && this.taken < Math.max(1, 2 * this.proven) && this.opening < this.atOnce) {
         this.taken++
         this.opening++
+        const from = Date.now()
         let outcome: Opened | Full | null = null
         try {
           outcome = await this.tryOpen()
@@ -236,9 +240,12 @@ export class OpenEnvEnvironment implements Environment {
           this.opening--
           if (outcome === null || outcome instanceof Full) this.taken--
           else this.proven = Math.max(this.proven, this.taken - this.opening)
+          if (outcome !== null && !(outcome instanceof Full)) this.atOnce++
           if (!(outcome instanceof Full)) this.wake()
         }
         if (!(outcome instanceof Full)) return outcome
+        // The time that the server took is not time that it was full.
+        if (outcome.late) until += Date.now() - from
         said = outcome.message.replace(/\.$/, '')
         if (outcome.max !== null) this.limit = Math.max(1, Math.min(this.limit, outcome.max))
         attempt++
@@ -280,8 +287,9 @@ export class OpenEnvEnvironment implements Environment {
       throw error instanceof PlaygroundError ? new Unreached(error) : error
     })
     this.sessions.add(socket)
+    const before = this.opening
     try {
-      const hello = await socket.request(HELLO, this.deadlines.helloMs)
+      const hello = await this.told(socket.request(HELLO, Math.max(this.deadlines.helloMs, this.deadlines.resetMs)))
       if (this.closed) throw this.closedError()
       // Any other error is the answer of a server without MCP: its session is proved all the same.
       if (hello.kind !== 'error' || !NO_SESSION.includes(hello.code)) return { socket, hello }
@@ -295,8 +303,20 @@ export class OpenEnvEnvironment implements Environment {
       this.sessions.delete(socket)
       await socket.close()
       if (error instanceof Full) return error
-      throw error
+      // Alone, it is no matter of how many. (Those opened together may be given up one by one.)
+      const together = Math.max(before, this.opening)
+      if (!socket.late || together <= 1 || this.closed) throw error
+      this.atOnce = Math.max(1, Math.floor(Math.min(this.atOnce, together) / 2))
+      return new Full(`it did not build ${together} sessions at once in time`, null, true)
     }
+  }
+
+  /** While connecting, says after a while what is waited for. */
+  private async told(hello: Promise<Reply>): Promise<Reply> {
+    if (this.found !== null) return hello
+    const text = `${this.name} has taken the connection and builds a session, for ${Math.round(this.deadlines.resetMs / 1000)} s at most`
+    const timer = setTimeout(() => this.options.onDetail?.(text), this.deadlines.helloMs)
+    return hello.finally(() => clearTimeout(timer))
   }
 
   private closedError(): PlaygroundError {

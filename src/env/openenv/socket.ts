@@ -92,6 +92,7 @@ export class SessionSocket {
   /** Whether a request has followed an answer at once, and the longest time that an answer took, ms. */
   private rushed = false
   private slowest = 0
+  private overdue = false
   /** A request waits until the line is quiet. */
   private hushing = false
   private markClosed: () => void = () => undefined
@@ -148,6 +149,11 @@ export class SessionSocket {
     })
   }
 
+  /** Whether it was closed because an answer did not come in time. */
+  get late(): boolean {
+    return this.overdue
+  }
+
   /** Whether a request can still be made. */
   get usable(): boolean {
     return this.ended === null
@@ -195,7 +201,10 @@ export class SessionSocket {
     return new Promise((resolve, reject) => {
       const late = `${this.host} did not answer to ${frame.type} within ${deadlineMs / 1000} s, so the session was closed.`
       const timer = setTimeout(
-        () => this.abort(this.error(late, 'The environment may be overloaded or stuck: look at its log.')),
+        () => {
+          this.overdue = true
+          this.abort(this.error(late, 'The environment may be overloaded or stuck: look at its log.'))
+        },
         deadlineMs,
       )
       this.pending = { type: frame.type, resolve, reject, timer, from: performance.now() }
