@@ -123,6 +123,10 @@ describe('the minimal server that people copy', () => {
     const server = await startServer('e2e/openenv/minimal/guess.py')
     try {
       const environment = await connect(server)
+      // A browser lets a page read these words where the server allows it.
+      expect(environment.tools[0]?.function.parameters.properties?.['message']?.description).toBe('Your guess, a number from 1 to 8')
+      const schema = await fetch(`http://127.0.0.1:${server.port}/schema`, { headers: { Origin: 'https://page.example' } })
+      expect(schema.headers.get('access-control-allow-origin')).toBe('*')
       const all = ['1', '2', '3', '4', '5', '6', '7', '8']
       const right = await Promise.all(all.map((guess) => play(environment, 5, () => [guess])))
       expect(right.map(({ rewards }) => rewards[0]).sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 1])

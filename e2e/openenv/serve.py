@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 import uvicorn
+from fastapi.middleware.cors import CORSMiddleware
 from openenv.core.env_server import ConcurrencyConfig, create_fastapi_app
 
 KNOWN = sorted(path.stem[: -len("_env")] for path in Path(__file__).parent.glob("*_env.py"))
@@ -67,6 +68,9 @@ def main() -> None:
         name, _, count = entry.partition(":")
         sessions = int(count) if count else args.max_sessions
         app = create_fastapi_app(*parts_of(name), concurrency_config=ConcurrencyConfig(max_concurrent_envs=sessions))
+        if name.endswith(".py"):
+            # The page may read the descriptions of its fields, as when the file is started by itself; ours are as most servers are, without.
+            app.add_middleware(CORSMiddleware, allow_origins=["*"])
         several = len(args.environment) > 1
         how_to = HOW_TO.replace("{name}", name).replace("{host}", args.host).replace("{sessions}", str(sessions))
         port = args.port + index if args.port else 0

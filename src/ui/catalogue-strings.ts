@@ -22,6 +22,7 @@ export const CATALOGUE_STRINGS = {
       'The same seed must give the same task, or the rewards of a group cannot be compared.',
       'Give a reward from 0 to 1 with every step; None means none given, and an episode of only those has no score.',
       'Say done when the episode is over, never already at reset.',
+      'Describe each field of the action: the model reads your words, where the page may read /schema (the line about CORS). Without it a tool has required fields and their types alone, and About this environment says so.',
       'An exception loses the episode: a mistake of the model belongs into the text, with a low reward.',
     ],
   },
@@ -50,7 +51,7 @@ export const CATALOGUE_STRINGS = {
   /** The list. */
   open: 'Known environments…',
   title: 'Known environments',
-  lead: 'OpenEnv environments that this page recognises when you connect to a server of theirs. Nothing here connects to anything.',
+  lead: 'OpenEnv environments that this page recognises where a server of theirs proves what it is: by its schema, its state or its name. Any other server is asked what it takes. Nothing here connects to anything.',
   close: 'Close',
   find: 'Find',
   none: (text: string) => `None of them speaks of “${text}”. A server that is not listed is asked what it offers.`,

@@ -5,12 +5,13 @@ from typing import Any, Optional
 from uuid import uuid4
 
 import uvicorn
+from fastapi.middleware.cors import CORSMiddleware
 from openenv.core.env_server import Action, Environment, Observation, State, create_fastapi_app
 from pydantic import Field
 
 
 class GuessAction(Action):
-    """What the model does: each field is an argument of its tool, described to it in these words."""
+    """What the model does: each field is an argument of its tool, described to it in these words. The page must be able to read them: see CORS below."""
 
     message: str = Field(description="Your guess, a number from 1 to 8")
 
@@ -57,4 +58,7 @@ class GuessEnvironment(Environment):
 PARTS = (GuessEnvironment, GuessAction, GuessObservation)
 
 if __name__ == "__main__":
-    uvicorn.run(create_fastapi_app(*PARTS, max_concurrent_envs=16), host="127.0.0.1", port=8000)
+    app = create_fastapi_app(*PARTS, max_concurrent_envs=16)
+    # Lets a page of another origin read /schema. Without it the tool has neither your descriptions nor fields with a default.
+    app.add_middleware(CORSMiddleware, allow_origins=["*"])
+    uvicorn.run(app, host="127.0.0.1", port=8000)

@@ -197,6 +197,47 @@ describe('typed servers', () => {
     })
   })
 
+  it('whoever takes a message is described in its own words, optional fields included, where its schema can be read; where not, that is said', async () => {
+    const schema = {
+      title: 'GuessAction',
+      required: ['message'],
+      properties: {
+        message: { type: 'string', description: 'Your guess, a number from 1 to 8' },
+        channel: { type: 'string', enum: ['a', 'b'], default: 'a' },
+        metadata: { type: 'object' },
+      },
+    }
+    const stepped: unknown[] = []
+    const { environment } = await connect({ missing: missing('message'), schema }, (frame, peer) => {
+      if (frame.type === 'step') stepped.push(frame.data)
+      peer.send(observation({ text: 'x' }, 0))
+    })
+    expect(environment.tools[0]?.function).toMatchObject({
+      name: 'send_message',
+      parameters: {
+        properties: { message: { description: 'Your guess, a number from 1 to 8' }, channel: { enum: ['a', 'b'], default: 'a' } },
+        required: ['message'],
+      },
+    })
+    const session = await environment.open()
+    await session.reset({ seed: 1, episode_id: 'e', split: 'train' })
+    await session.step({ name: 'send_message', arguments: { message: '4', channel: 'b' } })
+    expect(stepped).toEqual([{ message: '4', channel: 'b' }])
+    await session.close()
+    const unread = 'Its /schema could not be read, so its fields are without the server’s own descriptions, and optional fields, if it has any, are missing.'
+    for (const server of [{ missing: missing('message') }, { missing: missing('speed'), wrong: wrong('speed', 'int_parsing') }]) {
+      expect((await connect(server)).environment.discovered?.recognised).toContain(unread)
+    }
+    expect(environment.discovered?.recognised).not.toContain(unread)
+  })
+
+  it('says what proved a known environment', async () => {
+    const by = async (server: Server) => (await connect(server)).environment.discovered?.recognised
+    expect(await by({ missing: missing('message'), state: arena('Wordle-v0') })).toBe(
+      'Its action fits Wordle (TextArena); what proves it: the fields of its state (env_id, num_players, raw_state).',
+    )
+  })
+
   it('an unknown action keeps what its schema says, and says so', async () => {
     const fields = {
       speed: { anyOf: [{ type: 'number', minimum: 0, maximum: 9 }, { type: 'null' }], default: null, title: 'Speed' },

@@ -224,7 +224,7 @@ export async function discover(hello: Reply, socket: SessionSocket, options: Dis
     const tools = isAny ? entry.tools.map((each) => toolInItsWords(each, facts)) : entry.tools
     const recognised = isAny
       ? `It takes a message, as ${how} tell, and nothing proves which known environment it is.${told === null ? UNREAD : ''}`
-      : `Its action fits ${entry.title}, and ${proofOf(facts)} proves it.`
+      : `Its action fits ${entry.title}; what proves it: ${proofOf(facts)}.`
     return describe(options, about, entry, { family: 'typed', recognised, tools: tools.map(discoveredTool) })
   }
   const derived = deriveTools(facts)

@@ -120,6 +120,15 @@ describe('plainSchema', () => {
       prefixItems: [{ type: 'integer' }],
     })
   })
+  it('keeps every bound that the server enforces', () => {
+    const bounds = [
+      { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 5, multipleOf: 2 },
+      { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 3, uniqueItems: true },
+      { type: 'string', minLength: 1, maxLength: 3, pattern: '^[a-z]{3}$' },
+    ]
+    for (const schema of bounds) expect(plainSchema({ ...schema, title: 'T' })).toEqual(schema)
+    expect(plainSchema({ type: 'string', pattern: 5, minLength: null })).toEqual({ type: 'string' })
+  })
   it.each([null, 5, 'x', [], { $ref: '#/$defs/Gone' }, { type: 7, properties: [] }])('%j accepts everything', (schema) =>
     expect(plainSchema(schema)).toEqual({}),
   )

@@ -72,6 +72,20 @@ describe('Sophistry bench', () => {
   })
 })
 
+describe('what a reader does not know', () => {
+  it.each<[string, Record<string, unknown>, string]>([
+    ['coding', { stdout: 'a', stderr: '', problem: 'Write f(x).', tests_passed: 0, hints: [], note: '', best: null }, 'a\nproblem: Write f(x).\ntests_passed: 0'],
+    ['repl', { result: { stdout: '', stderr: '' }, task_prompt: 'Find X', available_variables: ['answer'], iteration: 0 }, '(no output)\ntask_prompt: Find X'],
+    ['reasoning_gym', { question: 'q', score: 0, correct_answer: '4', feedback: 'Starts with P.' }, 'q\nfeedback: Starts with P.'],
+    ['chess', { fen: 'x w', message: 'Illegal move e2e5!' }, 'Board (FEN): x w\nTo move: white\nmessage: Illegal move e2e5!'],
+    ['browsergym', { goal: 'Go', axtree_txt: 't', pruned_html: '<p>', inventory: ['k'] }, 'Goal: Go\n\nPage structure:\nt\ninventory: ["k"]'],
+    ['openapp', { axtree_txt: 't', app_state: { todo: [] }, task_info: { goal: 'Buy milk' } }, 'Page structure:\nt\ntask_info: {"goal":"Buy milk"}'],
+    ['connect4', { board: [[0, 1], [0, -1]], legal_actions: [0], score: [[1, 2], [3, 4]] }, '. X\n. O\nOpen columns: 0\nscore:\n1 2\n3 4'],
+  ])('%s: is read after what it knows', (id, observation, text) => expect(read(id, observation)).toBe(text))
+
+  it('is cut where it is long', () => expect(read('chess', { fen: 'x w', log: 'y'.repeat(5000) })?.endsWith(`log: ${'y'.repeat(4000)}...`)).toBe(true))
+})
+
 it('no reader fails on an observation without fields', () => {
   for (const { id, text } of CATALOGUE) {
     if (text !== undefined) expect(() => read(id, {}), id).not.toThrow()
