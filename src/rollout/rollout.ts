@@ -14,6 +14,7 @@ import { appendGiven, appendSampled, appendedTokens, assertConsistent, recordTur
 import { firstMessages } from './first-messages'
 import { sharedPrefix } from './prefix'
 import { Queue } from './queue'
+import { remarkOnErrors, remarkOnStart } from './remarks'
 import { failureOf, playTurn, SessionGate, type Begun, type Failure, type TurnOutcome } from './sessions'
 import { SlotPool } from './slots'
 import { parseTurn } from './tool-calls'
@@ -157,7 +158,7 @@ class Rollout {
 
   /** The environment has answered to reset: the prompt is known, or the episode is lost. */
   private openEpisode(run: Run): void {
-    const { sampler } = this.request
+    const { sampler, environment, onEvent } = this.request
     const begun = run.begun
     if (begun?.kind !== 'begun') {
       this.start(run, this.basePrompt, '', undefined)
@@ -167,6 +168,7 @@ class Rollout {
     }
     run.session = begun.session
     const { text, scene } = begun.observation
+    remarkOnStart(environment, text, onEvent)
     const prompt = this.promptWith(text)
     if (prompt.ids.length >= sampler.contextLength) {
       this.start(run, this.basePrompt, '', scene)
@@ -345,7 +347,9 @@ class Rollout {
     run.phase = 'finished'
     episode.exit = exit
     episode.error = error
-    episode.reward = UNSCORABLE_EXITS.includes(exit) ? null : (environment.episodeReward(run.rewards) ?? earnedNothing(episode))
+    const given = UNSCORABLE_EXITS.includes(exit) ? null : environment.episodeReward(run.rewards)
+    episode.reward = UNSCORABLE_EXITS.includes(exit) ? null : (given ?? earnedNothing(episode))
+    if (given === null && episode.reward === 0) remarkOnErrors(environment, episode, onEvent)
     if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     assertConsistent(episode)
     this.releaseSlot(run)
