@@ -3,6 +3,7 @@
 export const ADDRESS_STRINGS = {
   hint: 'owner/name or localhost:8000',
   connect: 'Connect',
+  again: 'Connect again',
   /** Before anything is contacted. */
   consent: (url: string) => `This link names the server ${url}. Nothing connects to it until you press Connect.`,
   connected: (host: string, sessions: number | null) =>

@@ -27,7 +27,7 @@ export const TAKE_AWAY_STRINGS = {
     withBase: (lora: string) => `The LoRA itself is ${lora}; the rest is the shipped model in base/, which the Hub does not have.`,
     dropped: 'Without the episodes that were dropped for room.',
     kinds: {
-      everything: ['Everything', 'One zip, a folder for each: adapter, merged model (of the shipped model), trajectories in Parquet, metrics as CSV and for trackio, the folder for TRL, rollouts for UNIPO; and run.json with settings and notes.'],
+      everything: ['Everything', 'One zip, a folder for each: adapter, merged model where it can be made here, trajectories in Parquet, metrics as CSV and for trackio, the folder for TRL, rollouts for UNIPO; and run.json with settings and notes.'],
       adapter: ['LoRA adapter', 'adapter_config.json and adapter_model.safetensors as PEFT loads them, with a model card and the metrics.'],
       merged: ['Merged model', 'Base and LoRA added up to one model that transformers loads without PEFT.'],
       'trajectories.parquet': ['Trajectories, Parquet', 'One row per episode, as datasets loads it: TRL’s columns, messages, tokens, log-probs, advantages.'],

@@ -74,7 +74,7 @@ function Episodes({ step, index }: { step: StepView; index: number }) {
           <EpisodeRow key={i} episode={episode} index={firstIndex + i} place={i + 1} longest={longest} bound={bound} />
         ))}
       </ol>
-      <p className="rows-foot">
+      <p className="rows-foot group-foot">
         <Legend bound={bound} />
         {seed !== undefined && <span className="note">{S.group.seed(seed)}</span>}
       </p>
@@ -100,8 +100,7 @@ function Legend({ bound }: { bound: number }) {
         swatch('model')
       ) : (
         <span className="legend-advantage">
-          {S.authors.model}, {S.group.byAdvantage}
-          <ScaleBar scale={symmetricScale(bound)} />
+          <ScaleBar scale={symmetricScale(bound)} values={false} /> {S.authors.model}, {S.group.byAdvantage}
         </span>
       )}
       {swatch('environment')}

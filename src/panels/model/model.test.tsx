@@ -47,6 +47,26 @@ describe('picking a model', () => {
     expect(page.text('settings-changed')).toContain('press Load under Model')
   })
 
+  it('names the settings that came with a Hub model, as long as they are as it set them', async () => {
+    const page = await open()
+    expect(page.find('suited-settings')).toBeNull()
+    await page.type('model-select', QWEN)
+    expect(page.text('suited-settings')).toMatch(/prompts_per_step 1.*learning_rate 2e−5/)
+    await act(async () => page.stores.controller.edit((config) => ({ ...config, grpo: { ...config.grpo, learning_rate: 0.005 } })))
+    expect(page.text('suited-settings')).not.toContain('learning_rate')
+    expect(page.text('suited-settings')).toContain('prompts_per_step 1')
+  })
+
+  it('advises to look up again where that is what the button does', async () => {
+    const page = await open()
+    await page.type('model-select', QWEN)
+    const [asked] = page.sent('inspect') as { requestId: number }[]
+    const result = { ok: false as const, error: 'It could not be downloaded.', advice: 'Check the connection and load the model again.' }
+    await page.say({ type: 'inspection', requestId: asked?.requestId ?? 0, result })
+    expect(page.text('inspection-error')).toContain('Check the connection and look it up again.')
+    expect(page.text('look-up')).toBe('Look up again')
+  })
+
   it('takes any id, revision or address, and answers nonsense with a sentence', async () => {
     const page = await open()
     await page.type('model-select', 'other')

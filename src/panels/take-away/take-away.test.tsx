@@ -7,6 +7,7 @@ import { StoresProvider } from '../../store/hooks'
 import { runRecord, runsMessage } from '../../store/testing/kept'
 import { engineMessages } from '../../store/testing/script'
 import { JULIA, signInDoor } from '../../store/testing/sign-in'
+import { bytes } from '../../ui/format'
 import type { Command, Message } from '../../worker/protocol'
 import { mount } from '../testing/mount'
 import { SaveFiles } from './SaveFiles'
@@ -53,6 +54,23 @@ describe('the files of a run', () => {
     expect(saved).toEqual(['lane-adapter.zip blob'])
     expect(page.text('export-adapter-state')).toContain('lane-adapter.zip, 5 B')
     expect(page.find('export-adapter')?.textContent).toBe('Download again')
+  })
+
+  it('are as large as what is in them: of the shipped model its base, too; of a Hub model the LoRA alone', async () => {
+    const { parameters, trainable } = A.engine
+    const page = await open()
+    expect(page.text('downloads')).toContain(`LoRA adapter · about ${bytes(4 * (parameters + trainable))}`)
+    expect(page.text('downloads')).toContain(`The LoRA itself is ${bytes(4 * trainable)}`)
+    const hub = await open([{ ...A, config: { ...A.config, model: 'Qwen/Qwen3-0.6B' } }])
+    expect(hub.text('downloads')).toContain(`LoRA adapter · about ${bytes(4 * trainable)}`)
+    expect(hub.text('downloads')).not.toContain('base/')
+  })
+
+  it('tell runs of one name apart in the selector, what is loaded first', async () => {
+    const page = await open([A, { ...B, name: A.name, config: { ...B.config, grpo: { ...B.config.grpo, seed: 3 } } }], 'run-a')
+    const options = [...page.host.querySelectorAll('[data-testid="take-away-run"] option')].map((o) => o.textContent ?? '')
+    expect(options[0]).toMatch(/^Loaded now · .*seed/)
+    expect(options[1]).toContain('seed 3')
   })
 
   it('are saved also when the dialog was closed meanwhile', async () => {

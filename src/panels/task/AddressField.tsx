@@ -80,7 +80,7 @@ export function AddressField() {
       )}
       {connecting.asked === null && (
         <button type="submit" className="button" data-testid="connect" ref={connecting.answered ? takeLostFocus : null}>
-          {S.address.connect}
+          {isConnected ? S.address.again : S.address.connect}
         </button>
       )}
       <StartOver connecting={connecting} />

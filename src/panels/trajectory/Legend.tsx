@@ -51,17 +51,17 @@ export function HeatLegend({ scale, authors = ['model', 'environment', 'template
   )
 }
 
-/** The colours of a scale between its two ends. */
-export function ScaleBar({ scale }: { scale: Scale }) {
+/** The colours of a scale between its two ends; `values`: what stands at these. */
+export function ScaleBar({ scale, values = true }: { scale: Scale; values?: boolean }) {
   const low = scale.kind === 'diverging' ? -1 : 0
   const stops = Array.from({ length: STOPS }, (_, i) => scaleColor(scale.kind, low + ((1 - low) * i) / (STOPS - 1)))
   const write = scale.kind === 'diverging' ? signed : number
   return (
     <span className="scale-legend" data-testid="scale-legend">
       {scale.kind === 'diverging' && '▼ '}
-      {write(scale.low)}
+      {values && write(scale.low)}
       <span className="scale-bar" style={{ background: `linear-gradient(to right, ${stops.join(', ')})` }} />
-      {write(scale.high)}
+      {values && write(scale.high)}
       {scale.kind === 'diverging' && ' ▲'}
     </span>
   )
