@@ -38,6 +38,24 @@ async function finished(page: Page): Promise<void> {
   if (run?.state === 'failed') throw new Error(`The run failed: ${run.error}`)
 }
 
+/** The record of the only run, if there is one. */
+async function keptRun(page: Page): Promise<{ finished: boolean } | null> {
+  return page.evaluate(
+    () =>
+      new Promise<{ finished: boolean } | null>((resolve, reject) => {
+        const request = indexedDB.open('grpo-playground')
+        request.onerror = () => reject(new Error(request.error?.message))
+        request.onsuccess = () => {
+          const runs = request.result.transaction('runs').objectStore('runs').getAll() as IDBRequest<{ finished: boolean }[]>
+          runs.onsuccess = () => {
+            request.result.close()
+            resolve(runs.result[0] ?? null)
+          }
+        }
+      }),
+  )
+}
+
 /** Everything that the archive holds of its only run, as plain data; times are left out, since no two runs take equally long. */
 async function outcome(page: Page): Promise<Outcome> {
   const kept = await page.evaluate(async () => {
@@ -118,6 +136,10 @@ async function attempt(browser: Browser, url: string, after: number): Promise<(O
     if (steps === 0 || steps >= SETTINGS.max_steps) return null
     await crash(page)
     page = await openTab(context, url)
+    const kept = await keptRun(page)
+    if (!kept && steps > 1) throw new Error(`${steps} steps were done, and nothing is kept.`)
+    // The tab died while its first step was being written, or after its last one.
+    if (!kept || kept.finished) return null
     await page.getByTestId('resume-offered').click()
     const at = await page.waitForFunction(() => {
       const { run } = window.playground.getState()
