@@ -72,10 +72,10 @@ export const RUNS_STRINGS = {
   },
   recording: {
     says: (name: string) => `Recording: ${name}.`,
-    why: 'A file has no adapter, so there is nothing to train.',
+    why: 'A file has no adapter to train.',
     back: 'Back to the run',
     close: 'Close the recording',
-    kept: 'Task and Runs are those of your run, which waits behind it.',
+    kept: 'Task and Runs are those of your run, which waits.',
     short: 'Recording · close it below to train',
     shortRun: 'Recording · your run waits behind it',
     blocked: 'This is a recording: close it, or press Reset, to train a run of your own',

@@ -24,9 +24,9 @@ export function Badge() {
       {recorded !== null && <li className="badge-replay">{S.runs.recording.badge}</li>}
       {known && (
         <>
-          <li className="badge-environment">{writeEnvironment(environment)}</li>
+          <li className={environment.kind === 'openenv' ? 'badge-environment badge-own' : 'badge-environment'} title={writeEnvironment(environment)}>{writeEnvironment(environment)}</li>
           <li>{shortName(model)}</li>
-          {recorded === null && <li className="badge-engine">{engine ?? S.bar.noEngine}</li>}
+          {recorded === null && <li className="badge-engine" title={engine ?? undefined}>{engine ?? S.bar.noEngine}</li>}
           <li>
             {S.bar.seed} {grpo.seed}
           </li>
