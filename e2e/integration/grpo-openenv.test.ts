@@ -168,7 +168,9 @@ describe('a server that is killed in mid-episode', () => {
       const notices = events.flatMap((e) => (e.type === 'notice' && e.level === 'warning' ? [e.text] : []))
       expect(notices.length).toBe(waits.length)
       expect(notices[0]).toMatch(/8 of 8 episodes of step 2 could not be scored .* tried again in 1 s/)
-      expect(waits.slice(0, 2)).toEqual([1, 2])
+      // One and two seconds, each by half to all of it: pages do not come back at the same moment.
+      const [first = 0, second = 0] = waits
+      for (const [waited, whole] of [[first, 1], [second, 2]] as const) expect(waited >= whole / 2 && waited <= whole).toBe(true)
 
       // The outage left no trace in the numbers.
       const numbers = (all: StepRecord[]) => all.map((r) => r.episodes.map(({ ids, reward, advantage }) => ({ ids, reward, advantage })))
