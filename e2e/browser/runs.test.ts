@@ -82,6 +82,19 @@ it('its trajectories come back from a file as a recording, which Reset ends', as
   const after = await shown()
   expect(after.tokens).toEqual(before.tokens)
   expect(after.history.map(({ metrics }) => metrics['reward'])).toEqual(before.history.map(({ metrics }) => metrics['reward']))
+  // Back to the run that waits behind it, as it was; and once more, for Reset.
+  await play.press('recording-back')
+  await find('recording').waitFor({ state: 'detached' })
+  expect(await shown()).toEqual(before)
+  expect(await find('train').isDisabled()).toBe(false)
+  await play.press('runs-open')
+  await find('import-file').setInputFiles(file)
+  await find('recording').waitFor()
+  // The bar's sentence stays whole, however wide the page is.
+  for (const width of [390, 1280, 1440]) {
+    await play.page.setViewportSize({ width, height: 900 })
+    expect(await play.page.locator('.state-text').evaluate((line) => line.scrollHeight - line.clientHeight), `${width} pixels`).toBe(0)
+  }
   await play.press('reset')
   await find('recording').waitFor({ state: 'detached' })
   expect((await play.until('ready')).history).toEqual([])
