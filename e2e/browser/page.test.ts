@@ -250,7 +250,7 @@ describe('what goes wrong is said in a sentence, and the page goes on', () => {
     // A link connects to nothing by itself.
     await page.page.waitForTimeout(300)
     expect((await page.state()).run).toMatchObject({ state: 'loading', what: '' })
-    expect(await page.text('state-line')).toContain('press Connect')
+    expect(await page.text('state-line')).toContain('Press Connect')
     await page.press('connect')
     expect((await page.until('failed')).run).toMatchObject({ error: expect.stringContaining('127.0.0.1:9') as string })
     await expectUsable(page)
