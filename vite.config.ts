@@ -82,6 +82,8 @@ export default defineConfig({
           include: ['src/**/*.test.{ts,tsx}', 'e2e/**/*.test.ts'],
           exclude: ['e2e/{integration,browser,reference}/**', '**/node_modules/**'],
           testTimeout: 20_000,
+          // Left to itself vitest spares a core, which on two cores is half of them.
+          maxWorkers: 2,
         },
       },
       {

@@ -10,16 +10,17 @@ import { ensureVenv, type VenvName } from './venv'
 export interface Step {
   name: string
   run(): Promise<Tally>
-  /** It waits for the network more than it computes: begun at once, beside the steps before it. */
+  /** It leaves room for others: begun at once, beside the steps before it. */
   early?: true
 }
 
 const minute = 60_000
 
-/** A step that is one Node program of an npm package. */
-export function packageStep(name: string, file: string, args: readonly string[]): Step {
+/** A step that is one Node program of an npm package. `early`: it keeps one core busy and leaves room for the step before it. */
+export function packageStep(name: string, file: string, args: readonly string[], early?: true): Step {
   return {
     name,
+    ...(early ? { early } : {}),
     run: async () => tallyStep(name, await runCommand(process.execPath, [packageFile(file), ...args], { timeoutMs: 15 * minute })),
   }
 }

@@ -6,7 +6,7 @@ import { packageStep, pythonStep, runSteps, vitestStep } from './steps'
 await demandPrerequisites({ chromium: true })
 const steps = [
   packageStep('typecheck', 'typescript/bin/tsc', ['--noEmit']),
-  packageStep('lint', 'eslint/bin/eslint.js', ['.']),
+  packageStep('lint', 'eslint/bin/eslint.js', ['.'], true),
   vitestStep('unit'),
   pythonStep('openenv', 'openenv'),
   pythonStep('openenv-old', 'openenv-old'),
