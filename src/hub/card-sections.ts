@@ -46,9 +46,9 @@ export function taskSection(run: RunRecord): string {
     '',
     ...(system === '' ? ['There was no system prompt.'] : ['System prompt:', '', fenced(system)]),
     '',
-    'First user message (where the environment adds to it, that comes on top):',
-    '',
-    fenced(user),
+    ...(user === ''
+      ? ['The first user message is what the environment says at reset.']
+      : ['First user message (where the environment adds to it, that comes on top):', '', fenced(user)]),
   ].join('\n')
 }
 

@@ -146,3 +146,10 @@ it('names every engine that a run was trained on, and promises no repetition the
   expect(moved).toContain('WebGPU (ACME), then WebAssembly, 2 threads')
   expect(moved).not.toMatch(/repeats bit for bit/)
 })
+
+it('has no empty block where a run had no prompts', () => {
+  const run = sampleRun()
+  const text = card({ run: sampleRun({ config: { ...run.config, system_prompt: '', user_prompt: '' }, environment: { ...run.environment, prompts: { system: '', user: '' } } }) })
+  expect(text).toContain('The first user message is what the environment says at reset.')
+  expect(text).not.toMatch(/```\w*\n\s*```/)
+})
