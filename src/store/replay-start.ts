@@ -1,5 +1,6 @@
 /** Brings the recorded run onto a page with the settings that it was made with, and takes it away when the person begins something. */
 
+import { gunzipJson } from '../core/gzip'
 import type { Message } from '../worker/protocol'
 import type { EnginePort } from './controller'
 import type { Stores } from './hooks'
@@ -75,5 +76,5 @@ function isBegun(message: Message, loading: boolean): boolean {
 async function unpacked(bytes: ArrayBuffer): Promise<unknown> {
   const [first, second] = new Uint8Array(bytes)
   if (first !== 0x1f || second !== 0x8b) return JSON.parse(new TextDecoder().decode(bytes))
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json()
+  return gunzipJson(bytes)
 }

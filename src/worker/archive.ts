@@ -4,7 +4,7 @@ import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from '
 import type { TrainerState } from '../core/engine'
 import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import type { PeftAdapter } from '../hub/peft-adapter'
-import { gunzipJson, gzipJson } from './gzip'
+import { gunzipJson, gzipJson } from '../core/gzip'
 
 /** Everything that a run goes on from, with its record. */
 export interface Checkpoint {

@@ -8,7 +8,7 @@ export function gzipJson(value: unknown): Promise<ArrayBuffer> {
   return through(JSON.stringify(value), new CompressionStream('gzip'))
 }
 
-/** What gzipJson packed; of our own making, so its type is believed. */
-export async function gunzipJson<T>(bytes: ArrayBuffer): Promise<T> {
+/** What gzipJson packed. The type is the caller's word: what may come from elsewhere is `unknown`, and is parsed. */
+export async function gunzipJson<T = unknown>(bytes: ArrayBuffer): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await through(bytes, new DecompressionStream('gzip')))) as T
 }
