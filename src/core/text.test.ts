@@ -1,7 +1,7 @@
 /** Where texts are cut, and what becomes of half a character. */
 
 import { expect, it } from 'vitest'
-import { cutText, wellFormed, wellFormedJson } from './text'
+import { cutText, slug, wellFormed, wellFormedJson } from './text'
 
 it.each([
   ['abc', 2, 'ab'],
@@ -29,4 +29,8 @@ it('JSON has no half character in it, and all else as it was', () => {
   expect(JSON.parse(wellFormedJson(value))).toEqual({ ...value, a: ['x\uFFFD', '😀', 'C:\\ud83d'] })
   expect(wellFormedJson(value, 1)).toContain('\n "a"')
   expect(wellFormedJson({ a: '😀' })).toBe('{"a":"😀"}')
+})
+
+it('a name becomes a file name', () => {
+  expect([slug('Lane · tiny'), slug('日本'), slug('../../etc'), slug('A'.repeat(99))]).toEqual(['lane-tiny', 'run', 'etc', 'a'.repeat(60)])
 })

@@ -2,6 +2,7 @@
 
 import { useId, useState } from 'react'
 import type { RunRecord } from '../../core/run-record'
+import { slug } from '../../core/text'
 import { isRepoId } from '../../hub/model-reference'
 import { withoutTokens } from '../../hub/secrets'
 import type { PublishWish } from '../../store/account-store'
@@ -25,14 +26,8 @@ function proposed(run: RunRecord, { what, into, owner }: { what: PublishTarget['
 }
 
 function proposedName(run: RunRecord, what: PublishTarget['what']): string {
-  const slug = withoutTokens(run.name)
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 60)
   const id = run.id.replace(/[^a-z0-9]/gi, '').toLowerCase().slice(0, ID_LETTERS)
-  return `grpo-${slug || 'run'}-${id}${what === 'adapter' ? '' : `-${what}`}`
+  return `grpo-${slug(withoutTokens(run.name))}-${id}${what === 'adapter' ? '' : `-${what}`}`
 }
 
 interface PublishFormProps {
