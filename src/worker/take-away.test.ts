@@ -14,7 +14,7 @@ import { RunArchive, type Checkpoint } from './archive'
 import { HubAccess } from './hub-access'
 import { RunJournal } from './journal'
 import type { ExportKind, Message } from './protocol'
-import { exportFiles, readKept, slug } from './take-away'
+import { exportFiles, readKept } from './take-away'
 import { TakeAwayDesk } from './take-away-desk'
 import { keptStep, runRecord, summary } from './testing/kept'
 import { zipFiles } from './zip'
@@ -151,10 +151,6 @@ describe('an export', () => {
     await archive.addStep(hub, summary(1), keptStep(1), null)
     expect(await desk()('merged', 'hub')).toMatchObject({ ok: false, error: expect.stringContaining('not merged in the browser') as string })
   })
-})
-
-it('a name becomes a file name', () => {
-  expect([slug('Lane · tiny'), slug('日本'), slug('../../etc'), slug('A'.repeat(99))]).toEqual(['lane-tiny', 'run', 'etc', 'a'.repeat(60)])
 })
 
 it('two files of one path are refused instead of one being lost', async () => {

@@ -4,6 +4,7 @@ import type { LoraConfig } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { describeError, PlaygroundError } from '../core/errors'
 import type { ExportFile, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
+import { slug } from '../core/text'
 import { isHubModel } from '../env/models'
 import { FolderSource } from '../hub/folder-source'
 import type { ModelCardInput } from '../hub/model-card'
@@ -56,36 +57,34 @@ async function adapterFiles({ run: { config, modelSha } }: Kept, adapter: { lora
   return peftAdapterFiles({ ...adapter, baseModel: config.model, revision: modelSha })
 }
 
-/** Where a model of this site lies; throws PlaygroundError('model') for one of the Hub, which is merged in Python. */
-async function siteModel({ config: { model } }: RunRecord): Promise<{ source: FolderSource; files: ExportFile[] }> {
+/** Files of a model of this site, as they are. Throws PlaygroundError('model') for one that cannot be read. */
+async function siteFiles(model: string, paths: readonly string[]): Promise<ExportFile[]> {
+  const files: ExportFile[] = []
+  for (const path of paths) {
+    const response = await fetch(`${folderAddress(model)}${path}`).catch(() => null)
+    if (!response?.ok) throw new PlaygroundError('model', `${path} of ${model} could not be read from this site.`, 'Check the connection and try again.')
+    files.push({ path, content: await response.blob() })
+  }
+  return files
+}
+
+/** Throws PlaygroundError('model') for a model of the Hub, which is merged in Python. */
+async function mergedFiles(kept: Kept): Promise<ExportFile[]> {
+  const { model } = kept.run.config
   if (isHubModel(model)) {
     const advice = 'Take the adapter: its README has the two lines of Python that merge it.'
     throw new PlaygroundError('model', `${model} is not merged in the browser, which would need its whole weights in memory twice.`, advice)
   }
-  const base = folderAddress(model)
-  const files: ExportFile[] = []
-  for (const path of MODEL_FILES) {
-    const response = await fetch(`${base}${path}`).catch(() => null)
-    if (!response?.ok) throw new PlaygroundError('model', `${path} of ${model} could not be read from this site.`, 'Check the connection and try again.')
-    files.push({ path, content: await response.blob() })
-  }
-  return { source: new FolderSource(base), files }
-}
-
-async function mergedFiles(kept: Kept): Promise<ExportFile[]> {
   const { mergedModelFiles } = await import('../hub/merged-model')
-  const { source, files } = await siteModel(kept.run)
+  const files = await siteFiles(model, MODEL_FILES)
+  const source = new FolderSource(folderAddress(model))
   parseModelConfig(await source.config())
-  return mergedModelFiles({ source, ...trained(kept), files, baseModel: kept.run.config.model })
+  return mergedModelFiles({ source, ...trained(kept), files, baseModel: model })
 }
 
-/** The base's own files, for a folder that must run where this site's model cannot be downloaded by name. */
-async function baseFiles(run: RunRecord): Promise<ExportFile[]> {
-  if (isHubModel(run.config.model)) return []
-  const { files } = await siteModel(run)
-  const response = await fetch(`${folderAddress(run.config.model)}model.safetensors`)
-  if (!response.ok) throw new PlaygroundError('model', `model.safetensors of ${run.config.model} could not be read from this site.`, 'Check the connection and try again.')
-  return [...files, { path: 'model.safetensors', content: await response.blob() }]
+/** The base's own files, for a folder that must run where this site's model cannot be downloaded by name; none for a model of the Hub. */
+async function baseFiles({ config: { model } }: RunRecord): Promise<ExportFile[]> {
+  return isHubModel(model) ? [] : siteFiles(model, [...MODEL_FILES, 'model.safetensors'])
 }
 
 const inFolder = (folder: string, files: readonly ExportFile[]): ExportFile[] => files.map(({ path, content }) => ({ path: `${folder}/${path}`, content }))
@@ -217,10 +216,4 @@ async function part(folder: string, make: () => Promise<ExportFile[]>): Promise<
   } catch (error) {
     return [{ path: `${folder}/NOT-INCLUDED.txt`, content: `${describeError(error)}\n` }]
   }
-}
-
-/** A file name of what a person wrote. */
-export function slug(name: string): string {
-  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '')
-  return plain.slice(0, 60).replace(/-+$/, '') || 'run'
 }
