@@ -8,6 +8,7 @@ import type { SelfTestReport } from '../core/events'
 import { builtinEnvironment } from '../env/builtin/index'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../env/openenv/client'
 import { withToolEdits } from '../env/tool-edits'
+import { RunningSha256 } from '../hub/hashing'
 import { isRepoId } from '../hub/model-reference'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import { type ModelConfig, parseModelConfig } from '../model/config'
@@ -218,11 +219,10 @@ const pinned = (config: RunConfig, at?: KeptStart): RunConfig => (at?.sha ? { ..
 
 /** Tells one kept adapter from another. */
 async function digest({ lora, tensors }: PeftAdapter): Promise<string> {
-  const { createSHA256 } = await import('hash-wasm')
-  const hasher = await createSHA256()
-  hasher.update(JSON.stringify(lora))
-  for (const { name, data } of tensors) hasher.update(name).update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
-  return hasher.digest('hex')
+  const hash = await RunningSha256.create()
+  hash.update(new TextEncoder().encode(JSON.stringify([lora, tensors.map(({ name }) => name)])))
+  for (const { data } of tensors) hash.update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+  return hash.digest()
 }
 
 /** Throws PlaygroundError('model') when the tokenizer writes ids that the embedding does not have. */
