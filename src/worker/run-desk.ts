@@ -14,9 +14,6 @@ export const isForRunDesk = (command: Command): command is RunCommand =>
   ['list-runs', 'edit-run', 'delete-run', 'read-history', 'import-trajectories', 'save'].includes(command.type)
 
 export class RunDesk {
-  /** Why nothing can be kept; '' while it can. */
-  private problem = ''
-
   constructor(
     private readonly openArchive: () => Promise<RunArchive>,
     private readonly journal: RunJournal,
@@ -39,12 +36,11 @@ export class RunDesk {
     const storage = await probeStorage()
     try {
       const runs = await (await this.openArchive()).list()
-      this.problem = ''
       const id = current && runs.some((run) => run.id === current.id) ? current.id : null
       this.post({ type: 'runs', runs, current: id, storage, problem: '' })
     } catch (error) {
-      this.problem = `This browser keeps no runs for the page (${describeError(error).replace(/\.$/, '')}). Leave private browsing, or allow the site to store data.`
-      this.post({ type: 'runs', runs: [], current: null, storage, problem: this.problem })
+      const problem = `This browser keeps no runs for the page (${describeError(error).replace(/\.$/, '')}). Leave private browsing, or allow the site to store data.`
+      this.post({ type: 'runs', runs: [], current: null, storage, problem })
     }
   }
 
