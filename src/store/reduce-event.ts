@@ -1,5 +1,6 @@
 /** The training loop's events → the view: which episode grew, what was scored, what the update measured. */
 
+import type { Episode } from '../core/episode'
 import { summarise } from '../core/run-record'
 import type { StepRecord, TrainEvent } from '../worker/protocol'
 import type { TokenLog } from './token-log'
@@ -65,17 +66,8 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
       return { ...view, waits: { ...view.waits, away } }
     }
     case 'episode-finished': {
-      const { index, reward, success, exit, error, terminated } = event.episode
-      return changeEpisode(view, { step: event.step, index }, (e) => ({
-        ...e,
-        waitingSince: null,
-        finished: true,
-        reward,
-        success: reward === null ? null : (success ?? null),
-        exit,
-        error,
-        terminated,
-      }))
+      const { step, episode } = event
+      return changeEpisode(view, { step, index: episode.index }, (e) => ({ ...e, ...outcomeOf(episode) }))
     }
     case 'scored':
       return changeStep(view, event.step, (s) => ({
@@ -97,6 +89,11 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
 }
 
 const untilOf = (seconds: number | null, now: number) => (seconds === null ? null : now + seconds * 1000)
+
+/** What is known of an episode once it has ended. */
+export function outcomeOf({ reward, success, exit, error, terminated }: Episode) {
+  return { waitingSince: null, finished: true, reward, success: reward === null ? null : (success ?? null), exit, error, terminated } satisfies Partial<EpisodeView>
+}
 
 const FRESH = {
   turn: 0,

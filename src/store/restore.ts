@@ -4,6 +4,7 @@ import type { Episode, Turn } from '../core/episode'
 import type { AppendedToken } from '../core/events'
 import type { KeptEpisode, StepSummary } from '../core/run-record'
 import type { Message } from '../worker/protocol'
+import { outcomeOf } from './reduce-event'
 import type { TokenLog } from './token-log'
 import { type AnswerView, EMPTY_RUN, type EpisodeView, KEPT_EPISODE_STEPS, KEPT_STEPS, type RunView, type StepView } from './view'
 
@@ -61,27 +62,8 @@ function fill(tokens: TokenLog, episode: KeptEpisode) {
 }
 
 function restoreEpisode(episode: KeptEpisode): EpisodeView {
-  const { step, index, group, seed, promptLength, ids, scene, reward, success, exit, error, terminated, advantage } = episode
-  const { answers, turn } = answersOf(episode)
-  return {
-    step,
-    index,
-    group,
-    seed,
-    promptLength,
-    length: ids.length,
-    turn,
-    waitingSince: null,
-    answers,
-    scene,
-    finished: true,
-    reward,
-    success: reward === null ? null : (success ?? null),
-    exit,
-    error,
-    terminated,
-    advantage,
-  }
+  const { step, index, group, seed, promptLength, ids, scene, advantage } = episode
+  return { step, index, group, seed, promptLength, length: ids.length, ...answersOf(episode), scene, ...outcomeOf(episode), advantage }
 }
 
 /** What the environment answered, and the turn that the episode had come to. */
