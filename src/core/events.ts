@@ -4,6 +4,7 @@ import type { LoraConfig } from './config'
 import type { EngineInfo } from './engine'
 import type { Author, Episode } from './episode'
 import type { TokenAlternative } from './engine'
+import type { TimelineSpan } from './timeline'
 
 /** TRL's names → values; null where undefined (all-NaN). */
 export type Metrics = Record<string, number | null>
@@ -29,6 +30,8 @@ export interface StepRecord {
   seconds: { sampling: number; training: number }
   /** Adapter version after the update. */
   version: number
+  /** Where its time went; absent from recorders that did not measure it. */
+  timeline?: TimelineSpan[]
 }
 
 /** An alternative with the text a person reads; text may be absent where the sender has no tokenizer at hand. */
@@ -63,6 +66,8 @@ export type TrainEvent =
   | { type: 'episode-finished'; step: number; episode: Episode }
   | { type: 'scored'; step: number; advantages: number[]; groups: StepRecord['groups'] }
   | { type: 'training'; step: number; done: number; total: number }
+  /** Spans that have ended since the last of these. */
+  | { type: 'timeline'; step: number; spans: TimelineSpan[] }
   | { type: 'step-finished'; record: StepRecord }
   | { type: 'evaluation'; split: 'train' | 'heldout'; done: number; total: number }
   | { type: 'notice'; level: 'info' | 'warning'; text: string }

@@ -3,6 +3,7 @@
 import { createAccount } from './account-store'
 import { createChat } from './chat-store'
 import { createController, type EnginePort } from './controller'
+import { createDisplayStore } from './display'
 import type { Stores } from './hooks'
 import { withoutLateImports } from './late-import'
 import { readLink } from './link'
@@ -23,6 +24,7 @@ export function createStores(engine: EnginePort, hash: string, clock: Clock): St
   const run = createRunStore(clock)
   const setup = createSetupStore()
   const selection = createSelectionStore(link.episode, link.token)
+  const display = createDisplayStore(link.display)
   const models = createModelStore()
   setup.setState({ config: link.config, problems: link.problems, awaitsConsent: link.config.environment.kind === 'openenv' })
   const chat = createChat(port)
@@ -33,5 +35,5 @@ export function createStores(engine: EnginePort, hash: string, clock: Clock): St
   const account = createAccount(controller.model.setToken)
   const replay = createReplay(browserFrames)
   const shown = createShown(run, replay)
-  return { run, shown, replay, setup, selection, chat, play, models, runs, takeAway, account, controller }
+  return { run, shown, replay, setup, selection, display, chat, play, models, runs, takeAway, account, controller }
 }

@@ -5,6 +5,7 @@ import { useStore } from 'zustand'
 import type { Account, AccountView } from './account-store'
 import type { Chat, ChatView } from './chat-store'
 import type { Controller } from './controller'
+import type { Display, DisplayStore } from './display'
 import type { ModelStore, ModelView } from './model-store'
 import type { Play, PlayView } from './play-store'
 import type { Replay, ReplayView } from './replay'
@@ -25,6 +26,7 @@ export interface Stores {
   replay: Replay
   setup: SetupStore
   selection: SelectionStore
+  display: DisplayStore
   models: ModelStore
   chat: Chat
   play: Play
@@ -91,6 +93,10 @@ export function useAccount<T>(selector: (view: AccountView) => T): T {
 
 export function useSelection<T>(selector: (view: SelectionView) => T): T {
   return useStore(useStores().selection, selector)
+}
+
+export function useDisplay<T>(selector: (view: Display) => T): T {
+  return useStore(useStores().display, selector)
 }
 
 export function useTokens(): TokenLog {

@@ -1,3 +1,4 @@
+import { DEFAULT_DISPLAY } from './display'
 import { describe, expect, it } from 'vitest'
 import type { RunConfig } from '../core/config'
 import { readLink, writeLink } from './link'
@@ -37,22 +38,22 @@ describe('settings in the link', () => {
     const config = defaultConfig({ kind: 'builtin', name })
     const hash = writeLink(config, 0)
     expect(hash).toBe(`#v=1&env=${name}&seed=42`)
-    expect(readLink(hash)).toEqual({ config, episode: 0, problems: [] })
+    expect(readLink(hash)).toEqual({ config, episode: 0, display: {}, problems: [] })
   })
 
   it('every changed setting, prompt and the selected episode come back', () => {
-    expect(readLink(writeLink(changed, 5))).toEqual({ config: changed, episode: 5, problems: [] })
+    expect(readLink(writeLink(changed, 5))).toEqual({ config: changed, episode: 5, display: {}, problems: [] })
   })
 
   it('the selected token comes back, and is no Hub token', () => {
-    expect(readLink(writeLink(changed, 5, 31))).toEqual({ config: changed, episode: 5, token: 31, problems: [] })
+    expect(readLink(writeLink(changed, 5, 31))).toEqual({ config: changed, episode: 5, token: 31, display: {}, problems: [] })
     expect(readLink('#v=1&env=lane&position=x').problems[0]).toContain('position must be a whole number')
   })
 
   it('a Hub model with its own settings is short, and every part of the choice comes back', () => {
     const there = withModel(defaultConfig(), { model: 'Qwen/Qwen3-0.6B', model_revision: 'main' })
     expect(writeLink(there, 0)).toBe('#v=1&env=lane&model=Qwen%2FQwen3-0.6B&seed=42')
-    expect(readLink(writeLink(there, 0))).toEqual({ config: there, episode: 0, problems: [] })
+    expect(readLink(writeLink(there, 0))).toEqual({ config: there, episode: 0, display: {}, problems: [] })
     const more: RunConfig = {
       ...there,
       model_revision: 'refs/pr/7',
@@ -60,7 +61,7 @@ describe('settings in the link', () => {
       adapter: { kind: 'hub', repo: 'me/my-lora_1.2', revision: 'v2' },
       grpo: { ...there.grpo, num_generations: 4, learning_rate: 1e-3 },
     }
-    expect(readLink(writeLink(more, 0))).toEqual({ config: more, episode: 0, problems: [] })
+    expect(readLink(writeLink(more, 0))).toEqual({ config: more, episode: 0, display: {}, problems: [] })
   })
 
   it('a LoRA that was given as files stays out of the link', () => {
@@ -73,8 +74,16 @@ describe('settings in the link', () => {
     expect(readLink(writeLink(config, 0)).config).toEqual(config)
   })
 
+  it('what is looked at comes back, what is as ever is left out', () => {
+    const display = { ...DEFAULT_DISPLAY, heat: 'entropy' as const, hide: ['chat', 'play'] }
+    const link = writeLink(defaultConfig(), 0, null, display)
+    expect(link).toMatch(/heat=entropy&hide=chat%2Cplay$/)
+    expect(readLink(link)).toEqual({ config: defaultConfig(), episode: 0, display: { heat: 'entropy', hide: ['chat', 'play'] }, problems: [] })
+    expect(readLink(link.replace('entropy', 'red')).problems.join()).toContain('heat must be author, ')
+  })
+
   it('an empty hash is the first preset without a complaint', () => {
-    expect(readLink('')).toEqual({ config: defaultConfig(), episode: 0, problems: [] })
+    expect(readLink('')).toEqual({ config: defaultConfig(), episode: 0, display: {}, problems: [] })
   })
 })
 

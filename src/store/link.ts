@@ -4,6 +4,7 @@ import type { EnvironmentSpec, RunConfig } from '../core/config'
 import { isHubModel } from '../env/models'
 import { isRepoId } from '../hub/model-reference'
 import { readAddress } from './address'
+import { DEFAULT_DISPLAY, DISPLAY_KEYS, type Display, readDisplay, writeDisplay } from './display'
 import { withModel, writeReference } from './model-settings'
 import { PRESET_NAMES, defaultConfig, type PresetName } from './presets'
 import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
@@ -22,6 +23,8 @@ export interface LinkContent {
   episode: number
   /** Position of the selected token; absent for none. */
   token?: number
+  /** What differs from the page's own way of showing things. */
+  display: Partial<Display>
   /** One sentence for everything in the link that was not used. */
   problems: string[]
 }
@@ -33,8 +36,8 @@ export function writeEnvironment(spec: EnvironmentSpec): string {
 
 const isPreset = (text: string): text is PresetName => (PRESET_NAMES as readonly string[]).includes(text)
 
-/** The hash (with '#') of a config, the selected episode and its selected token. `readLink` gives the same back. */
-export function writeLink(config: RunConfig, episode: number, token: number | null = null): string {
+/** The hash (with '#') of a config, the selected episode, its selected token and how they are shown. `readLink` gives the same back. */
+export function writeLink(config: RunConfig, episode: number, token: number | null = null, display: Display = DEFAULT_DISPLAY): string {
   const out = new URLSearchParams({ v: VERSION, env: writeEnvironment(config.environment) })
   const base = withModel(defaultConfig(config.environment), config)
   if (config.model !== defaultConfig(config.environment).model) out.set('model', config.model)
@@ -55,6 +58,7 @@ export function writeLink(config: RunConfig, episode: number, token: number | nu
   if (config.enable_thinking !== base.enable_thinking) out.set('enable_thinking', String(config.enable_thinking))
   if (episode !== 0) out.set('episode', String(episode))
   if (token !== null) out.set('position', String(token))
+  for (const [key, value] of writeDisplay(display)) out.set(key, value)
   return `#${out.toString()}`
 }
 
@@ -64,10 +68,10 @@ export function readLink(hash: string): LinkContent {
   const text = hash.replace(/^#/, '')
   const params = new URLSearchParams(text)
   const version = params.get('v')
-  if (text === '') return { config: defaultConfig(), episode: 0, problems }
+  if (text === '') return { config: defaultConfig(), episode: 0, display: {}, problems }
   if (version !== VERSION) {
     const what = version === null ? 'does not say its version' : `is of version ${quote(version)}, which this page does not know`
-    return { config: defaultConfig(), episode: 0, problems: [`The link ${what}; the defaults are used.`] }
+    return { config: defaultConfig(), episode: 0, display: {}, problems: [`The link ${what}; the defaults are used.`] }
   }
   const refuse = (why: string) => problems.push(`The link was not used in full: ${why}; the default is kept.`)
 
@@ -138,9 +142,17 @@ export function readLink(hash: string): LinkContent {
     if (/^\d{1,6}$/.test(value)) token = Number(value)
     else refuse(`position must be a whole number, not ${quote(value)}`)
   })
+  let display: Partial<Display> = {}
+  for (const key of DISPLAY_KEYS) {
+    take(key, (value) => {
+      const read = readDisplay(key, value)
+      if (read.ok) display = { ...display, ...read.value }
+      else refuse(`${key} must be ${read.expects}, not ${quote(value)}`)
+    })
+  }
   const unknown = [...new Set(params.keys())].filter((key) => !known.has(key))
   if (unknown.length > 0) problems.push(`The link names settings that this page does not know: ${unknown.map(quote).join(', ')}.`)
-  return { config, episode, ...(token !== undefined && { token }), problems }
+  return { config, episode, ...(token !== undefined && { token }), display, problems }
 }
 
 function readEnvironment(text: string | null, refuse: (why: string) => void): EnvironmentSpec | undefined {

@@ -77,6 +77,8 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
       }))
     case 'training':
       return changeStep(view, event.step, (s) => ({ ...s, training: { done: event.done, total: event.total } }))
+    case 'timeline':
+      return view
     case 'step-finished':
       return finishStep(view, event.record, tokens)
     case 'evaluation': {

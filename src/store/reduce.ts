@@ -36,6 +36,8 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'exported':
     case 'publish-progress':
     case 'published':
+    case 'examined':
+    case 'compared':
       // The model panel, the chat, play by hand and the settings keep their own stores.
       return view
     case 'restored':

@@ -1,10 +1,6 @@
-/** What a person looks at: step, episode, token and which quantity colours the tokens. The same everywhere on the page. */
+/** What a person looks at: step, episode, token. The same everywhere on the page. */
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
-
-export const HEATS = ['author', 'logprob', 'probability', 'entropy', 'difference', 'advantage'] as const
-/** What colours the tokens of the trajectory. */
-export type Heat = (typeof HEATS)[number]
 
 export interface SelectionView {
   /** null = follow the newest step. */
@@ -13,11 +9,10 @@ export interface SelectionView {
   episode: number
   /** Position in the episode's tokens of the one that is kept in view. */
   token: number | null
-  heat: Heat
 }
 
 export type SelectionStore = StoreApi<SelectionView>
 
 export function createSelectionStore(episode = 0, token: number | null = null): SelectionStore {
-  return createStore<SelectionView>(() => ({ step: null, episode, token, heat: 'author' }))
+  return createStore<SelectionView>(() => ({ step: null, episode, token }))
 }

@@ -3,7 +3,7 @@
 import type { ScaleRewards } from '../core/config'
 import type { ExitReason, Author } from '../core/episode'
 import type { SettingKey } from '../store/settings'
-import type { Heat } from '../store/selection-store'
+import type { Heat } from '../store/display'
 import { ADDRESS_STRINGS } from './address-strings'
 import { CHAT_STRINGS } from './chat-strings'
 import { ENVIRONMENT_STRINGS } from './environment-strings'
@@ -206,7 +206,10 @@ export const HEAT_NAMES: Record<Heat, string> = {
   probability: 'probability',
   entropy: 'entropy',
   difference: 'trainer − sampler',
+  ratio: 'ratio',
+  kl: 'KL to base',
   advantage: 'advantage × mask',
+  change: 'change since',
 }
 
 /** One line beside each setting's '?'. */

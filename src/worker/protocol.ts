@@ -6,6 +6,7 @@ import type { Author } from '../core/episode'
 import type { EngineReport, LoadProgress } from '../core/events'
 import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
+import type { Examination, PolicyComparison } from '../core/examination'
 import type { EvaluationRecord, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import type { Tool, ToolCall } from '../core/tools'
 import type { StoredModel } from '../hub/model-store'
@@ -18,8 +19,14 @@ export type Command =
   | { type: 'train' }
   /** The run goes on to another end: the next train or step begins with these. */
   | { type: 'extend'; max_steps: number; target_reward: number | null }
-  /** One GRPO step. */
-  | { type: 'step' }
+  /** Goes on to the end of a GRPO step (so without `grain`), of the next episode, or of the next token, and pauses there. */
+  | { type: 'step'; grain?: Grain }
+  /** At most so many tokens a second in each slot, for reading along; null: as fast as it goes. */
+  | { type: 'pace'; tokensPerSecond: number | null }
+  /** What the adapter as it is now and the base model think of these tokens; answered by one 'examined'. Between steps and while paused. */
+  | { type: 'examine'; requestId: number; sequences: { ids: number[]; mask: (0 | 1)[] }[] }
+  /** Plays one episode with the base model alone and one with the LoRA, same prompt and seeds; answered by one 'compared'. */
+  | { type: 'compare'; requestId: number; seed: number; split: 'train' | 'heldout'; temperature: number }
   /** Pause after the current token; the step resumes where it stood. */
   | { type: 'pause' }
   /** Back to step 0 with a fresh adapter. */
@@ -66,6 +73,10 @@ export type Command =
   | { type: 'publish-stop'; requestId: number }
   /** Shows trajectories that were taken away, JSONL or Parquet, as a run to look at; answered by 'restored' or a notice. */
   | { type: 'import-trajectories'; name: string; file: Blob }
+
+export const GRAINS = ['token', 'episode', 'step'] as const
+/** How far one press of Step goes. */
+export type Grain = (typeof GRAINS)[number]
 
 /** What can be taken away of a run. Several files come as one zip. */
 export type ExportKind = 'adapter' | 'merged' | 'trajectories.jsonl' | 'trajectories.parquet' | 'metrics.csv' | 'trackio' | 'trl' | 'everything'
@@ -237,6 +248,8 @@ export type Message =
   | { type: 'exported'; requestId: number; result: { ok: true; name: string; file: Blob } | { ok: false; error: string; advice: string } }
   | { type: 'publish-progress'; requestId: number; progress: PublishProgress }
   | { type: 'published'; requestId: number; result: PublishResult }
+  | { type: 'examined'; requestId: number; result: { ok: true; examinations: Examination[] } | { ok: false; error: string } }
+  | { type: 'compared'; requestId: number; result: { ok: true; comparison: PolicyComparison } | { ok: false; error: string } }
   | { type: 'evaluation'; requestId: number; result: EvaluationResult }
   | { type: 'evaluation-failed'; requestId: number; error: string }
 

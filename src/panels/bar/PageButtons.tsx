@@ -34,10 +34,10 @@ export function ThemeSwitch() {
 }
 
 export function CopyLink() {
-  const { setup, selection } = useStores()
+  const { setup, selection, display } = useStores()
   const [said, setSaid] = useState('')
   // The settings as they are now: the address bar follows an edit a moment later.
-  const address = () => new URL(writeLink(setup.getState().config, selection.getState().episode, selection.getState().token), location.href).href
+  const address = () => new URL(writeLink(setup.getState().config, selection.getState().episode, selection.getState().token, display.getState()), location.href).href
   useEffect(() => {
     if (said === '') return
     const timer = setTimeout(() => setSaid(''), DURATIONS.copied)

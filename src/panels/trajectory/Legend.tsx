@@ -1,32 +1,20 @@
 /** Chooses what colours the tokens, and shows what the colours mean, always in view. */
 
 import type { Author } from '../../core/episode'
-import { useSelection, useStores } from '../../store/hooks'
-import { HEATS } from '../../store/selection-store'
+import { HEATS } from '../../store/display'
+import { useDisplay, useStores } from '../../store/hooks'
 import { type Scale, scaleColor } from '../../ui/colors'
 import { number, signed } from '../../ui/format'
+import { Segmented } from '../../ui/Segmented'
 import { HEAT_NAMES, S } from '../../ui/strings'
 
+/** Those that have values here. */
+const SHOWN = HEATS.filter((heat) => heat !== 'ratio' && heat !== 'kl' && heat !== 'change')
+
 export function ColourBy() {
-  const { selection } = useStores()
-  const heat = useSelection((s) => s.heat)
-  return (
-    <fieldset className="segmented" data-testid="heat">
-      <legend className="sr-only">{S.trajectory.colour}</legend>
-      {HEATS.map((option) => (
-        <label key={option} className={option === heat ? 'chosen' : ''}>
-          <input
-            type="radio"
-            name="heat"
-            className="sr-only"
-            checked={option === heat}
-            onChange={() => selection.setState({ heat: option })}
-          />
-          {HEAT_NAMES[option]}
-        </label>
-      ))}
-    </fieldset>
-  )
+  const { display } = useStores()
+  const heat = useDisplay((d) => d.heat)
+  return <Segmented id="heat" label={S.trajectory.colour} options={SHOWN} names={HEAT_NAMES} value={heat} onChange={(option) => display.setState({ heat: option })} />
 }
 
 const STOPS = 9

@@ -1,7 +1,7 @@
 /** The selected episode, every token with its author, turn by turn. */
 
 import { type FocusEvent, type KeyboardEvent, type MouseEvent, useState } from 'react'
-import { useSelectedEpisode, useSelectedStep, useSelection, useStores, useTokens } from '../../store/hooks'
+import { useDisplay, useSelectedEpisode, useSelectedStep, useSelection, useStores, useTokens } from '../../store/hooks'
 import type { AnswerView, EpisodeView } from '../../store/view'
 import { number } from '../../ui/format'
 import { Panel } from '../../ui/Panel'
@@ -45,7 +45,7 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
   const { selection } = useStores()
   const tokens = useTokens().read(episode.step, episode.index)
   const step = useSelectedStep()
-  const heat = useSelection((s) => s.heat)
+  const heat = useDisplay((d) => d.heat)
   const selected = useSelection((s) => s.token)
   const [pointed, setPointed] = useState<number | null>(null)
   const [promptOpen, setPromptOpen] = useState(false)

@@ -1,6 +1,6 @@
 /** Colours the tokens of an episode by one quantity, with one scale for all of them. */
 
-import type { Heat } from '../../store/selection-store'
+import type { Heat } from '../../store/display'
 import type { LoggedToken } from '../../store/token-log'
 import { divergingScale, type Scale, scaleColor, sequentialScale, symmetricScale } from '../../ui/colors'
 
@@ -18,6 +18,10 @@ export function heatValue(token: LoggedToken, heat: Heat, advantage: number | nu
       return token.trainLogprob === null || token.logprob === null ? null : token.trainLogprob - token.logprob
     case 'advantage':
       return advantage
+    case 'ratio':
+    case 'kl':
+    case 'change':
+      return null
   }
 }
 
@@ -36,6 +40,9 @@ export function heatScale(tokens: readonly LoggedToken[], heat: Heat, advantage:
       return symmetricScale(bound)
     case 'logprob':
     case 'difference':
+    case 'ratio':
+    case 'kl':
+    case 'change':
       return divergingScale(values)
   }
 }
