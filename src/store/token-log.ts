@@ -21,6 +21,10 @@ export interface LoggedToken {
   refLogprob?: number
   /** The log-prob that the last of several optimizer steps began with, nats. */
   lastLogprob?: number
+  /** The base model's log-prob of a trained token, nats; where it was examined. */
+  baseLogprob?: number
+  /** The log-prob under the adapter after the update of the token's step, nats; where it was examined. */
+  afterLogprob?: number
   top: readonly TokenOption[] | null
 }
 
