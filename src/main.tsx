@@ -10,6 +10,8 @@ import { followLeaving } from './store/leaving'
 import { RECORDED_RUN_PATH, startReplay } from './store/replay-start'
 import { browserClock } from './store/run-store'
 import { createHandle } from './store/scripting'
+import { DURATIONS } from './ui/durations'
+import { fetchLater } from './ui/later'
 import './ui/styles'
 import { createEngineClient } from './worker/client'
 
@@ -32,6 +34,10 @@ void startReplay(stores, client, {
     return response.arrayBuffer()
   },
   still: matchMedia('(prefers-reduced-motion: reduce)').matches,
+}).then(() => {
+  // Safari has no idle callback.
+  if ('requestIdleCallback' in window) requestIdleCallback(() => void fetchLater())
+  else setTimeout(() => void fetchLater(), DURATIONS.idle)
 })
 
 const root = document.getElementById('root')

@@ -49,7 +49,6 @@ export const CATALOGUE_STRINGS = {
   },
 
   /** The list. */
-  open: 'Known environments…',
   title: 'Known environments',
   lead: 'OpenEnv environments that this page recognises where a server of theirs proves what it is: by its schema, its state or its name. Any other server is asked what it takes. Nothing here connects to anything.',
   close: 'Close',

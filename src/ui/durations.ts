@@ -15,6 +15,8 @@ export const DURATIONS = {
   revoke: 60_000,
   /** Least time between two redraws of the chart (4 a second). */
   chart: 250,
+  /** When the page is taken to have nothing to do, where the browser does not say. */
+  idle: 2000,
   /** Longest wait for the model before the site's files are kept for use without a network. */
   keepSite: 20_000,
   /** The recorded run at speed 1: a token of every episode, an environment's answer, the rewards, the update, the rest after a step. */

@@ -44,6 +44,7 @@ export const S = {
     environment: 'Environment',
     preset: 'Preset',
     ownServer: 'Your own server',
+    known: 'Known environments…',
     url: 'OpenEnv server',
     consentShort: 'Press Connect to use the server of this link',
     scene: 'Scene',
@@ -177,6 +178,7 @@ export const S = {
     title: 'A part of the page failed to draw.',
     advice: 'The run itself goes on in its worker. Try to draw it again; if that fails, reload the page.',
     retry: 'Draw again',
+    notLoaded: 'This part of the page could not be fetched: the connection is gone, or the site was renewed since this page was opened. Nothing else is lost.',
   },
   explain: (what: string) => `What is ${what}?`,
 } as const

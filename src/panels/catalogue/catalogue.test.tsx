@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { act, type ReactNode } from 'react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { DiscoveredEnvironment } from '../../core/discovered'
 import { CATALOGUE } from '../../env/openenv/catalogue'
 import { toolsFound } from '../../core/discovered'
@@ -17,6 +17,10 @@ import { TrajectoryPanel } from '../trajectory/TrajectoryPanel'
 import { mount } from '../testing/mount'
 import { Discovered } from './Discovered'
 import { KnownEnvironments } from './KnownEnvironments'
+import { fetchLater } from '../../ui/later'
+
+// What is fetched when it is opened is here from the start.
+beforeAll(fetchLater)
 
 afterEach(() => vi.unstubAllGlobals())
 

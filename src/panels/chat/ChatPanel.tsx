@@ -2,10 +2,12 @@
 
 import { useState } from 'react'
 import { useChat, useStores } from '../../store/hooks'
+import { later } from '../../ui/later'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
-import { ChatForm } from './ChatForm'
-import { Transcript } from './Transcript'
+
+const ChatForm = later(() => import('./ChatForm').then((part) => part.ChatForm))
+const Transcript = later(() => import('./Transcript').then((part) => part.Transcript))
 
 export function ChatPanel() {
   const { chat } = useStores()

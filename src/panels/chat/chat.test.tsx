@@ -1,11 +1,15 @@
 // @vitest-environment happy-dom
 import { act } from 'react'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { StoresProvider } from '../../store/hooks'
 import { engineMessages, stepMessages } from '../../store/testing/script'
 import type { ChatToken, Message } from '../../worker/protocol'
 import { mount } from '../testing/mount'
 import { ChatPanel } from './ChatPanel'
+import { fetchLater } from '../../ui/later'
+
+// What is fetched when it is opened is here from the start.
+beforeAll(fetchLater)
 
 async function open(messages: Message[] = engineMessages()) {
   const page = await mount((stores) => <StoresProvider stores={stores}>{<ChatPanel />}</StoresProvider>)

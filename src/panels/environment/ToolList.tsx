@@ -2,10 +2,12 @@
 
 import { useState } from 'react'
 import { useSetup, useStores } from '../../store/hooks'
+import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
 import { useConnected } from '../task/useConnected'
 import { type DraftTool, useDraft } from './draft'
-import { ToolEditor } from './ToolEditor'
+
+const ToolEditor = later(() => import('./ToolEditor').then((part) => part.ToolEditor))
 
 const E = S.environment
 

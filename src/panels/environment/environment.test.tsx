@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { act, type ReactNode } from 'react'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { AppendedToken, TrainEvent } from '../../core/events'
 import { StoresProvider } from '../../store/hooks'
 import { engineMessages } from '../../store/testing/script'
@@ -8,6 +8,10 @@ import type { Message, PlayObservation, PlayResult } from '../../worker/protocol
 import { mount } from '../testing/mount'
 import { PlayPanel } from './PlayPanel'
 import { ToolList } from './ToolList'
+import { fetchLater } from '../../ui/later'
+
+// What is fetched when it is opened is here from the start.
+beforeAll(fetchLater)
 
 async function open(element: ReactNode, messages: Message[] = engineMessages()) {
   const page = await mount((stores) => <StoresProvider stores={stores}>{element}</StoresProvider>)

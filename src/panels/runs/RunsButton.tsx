@@ -1,9 +1,11 @@
 /** The bar's button that opens the list of kept runs. */
 
 import { useState } from 'react'
+import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
 import { IconRuns } from '../bar/icons'
-import { RunsDialog } from './RunsDialog'
+
+const RunsDialog = later(() => import('./RunsDialog').then((part) => part.RunsDialog))
 
 export function RunsButton() {
   const [open, setOpen] = useState(false)

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { act } from 'react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { StoresProvider } from '../../store/hooks'
 import { restoredMessage, runRecord, runsMessage } from '../../store/testing/kept'
 import { engineMessages, stepMessages } from '../../store/testing/script'
@@ -9,6 +9,10 @@ import { CurvesPanel } from '../curves/CurvesPanel'
 import { mount } from '../testing/mount'
 import { RecordingBanner, ResumeBanner } from './Banners'
 import { RunsButton } from './RunsButton'
+import { fetchLater } from '../../ui/later'
+
+// What is fetched when it is opened is here from the start.
+beforeAll(fetchLater)
 
 // recharts needs a real layout; the curves are looked at in a browser and read here as their table.
 vi.mock('../curves/Chart', () => ({ default: () => null }))

@@ -1,77 +1,11 @@
-/** Take away: of one kept run the files, the evaluation, and publishing. */
+/** Draws the take-away dialog while a person has it open. */
 
-import { useId } from 'react'
-import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
-import { Modal } from '../../ui/Modal'
-import { S } from '../../ui/strings'
-import { runLabels } from '../runs/run-labels'
-import { Downloads } from './Downloads'
-import { Evaluation } from './Evaluation'
-import { Publish } from './Publish'
+import { useTakeAway } from '../../store/hooks'
+import { later } from '../../ui/later'
+
+const TakeAwayModal = later(() => import('./TakeAwayModal').then((part) => part.TakeAwayModal))
 
 export function TakeAwayDialog() {
-  const { takeAway } = useStores()
   const open = useTakeAway((view) => view.shown !== null)
-  if (!open) return null
-  const words = S.takeAway
-  return (
-    <Modal id="take-away" title={words.title} lead={words.lead} close={words.close} onClose={() => takeAway.show(null)} head={<WhichRun />}>
-      <Sections />
-    </Modal>
-  )
-}
-
-/** The run that was asked for, or the newest where that one is gone. */
-function useSubject() {
-  const shown = useTakeAway((view) => view.shown)
-  return useRuns((view) => view.runs?.find(({ id }) => id === shown) ?? view.runs?.[0] ?? null)
-}
-
-function WhichRun() {
-  const id = useId()
-  const { takeAway } = useStores()
-  const runs = useRuns((view) => view.runs)
-  const current = useRuns((view) => view.current)
-  const behind = useRun((view) => view.recording !== null)
-  const run = useSubject()
-  if (!run) return null
-  const labels = runLabels(runs ?? [])
-  return (
-    <div className="take-run">
-      <label htmlFor={id}>{S.takeAway.run}</label>
-      <select id={id} data-testid="take-away-run" value={run.id} onChange={(e) => takeAway.show(e.target.value)}>
-        {runs?.map((r) => (
-          <option key={r.id} value={r.id}>
-            {optionOf(labels.get(r.id) ?? r.name, r.id === current, behind)}
-          </option>
-        ))}
-      </select>
-      <span className="note">{S.takeAway.at(run.step)}</span>
-    </div>
-  )
-}
-
-/** What it is comes first: a narrow selector cuts the end. */
-function optionOf(label: string, loaded: boolean, behind: boolean): string {
-  if (!loaded) return label
-  return behind ? S.takeAway.behind(label) : S.takeAway.loaded(label)
-}
-
-function Sections() {
-  const run = useSubject()
-  const problem = useRuns((view) => view.problem)
-  if (!run) {
-    return (
-      <p className="empty" data-testid="nothing-to-take">
-        {problem === '' ? S.takeAway.none : problem}
-      </p>
-    )
-  }
-  return (
-    <>
-      <Downloads run={run} />
-      <Evaluation run={run} />
-      <Publish key={run.id} run={run} />
-    </>
-  )
+  return open ? <TakeAwayModal /> : null
 }

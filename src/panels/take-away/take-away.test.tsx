@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { act } from 'react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { RunRecord } from '../../core/run-record'
 import type { SignInDoor } from '../../store/account-store'
 import { StoresProvider } from '../../store/hooks'
@@ -13,6 +13,10 @@ import { mount } from '../testing/mount'
 import { SaveFiles } from './SaveFiles'
 import { TakeAwayButton } from './TakeAwayButton'
 import { TakeAwayDialog } from './TakeAwayDialog'
+import { fetchLater } from '../../ui/later'
+
+// What is fetched when it is opened is here from the start.
+beforeAll(fetchLater)
 
 afterEach(() => vi.restoreAllMocks())
 
