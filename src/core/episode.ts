@@ -75,6 +75,11 @@ export interface Episode {
   terminated: boolean
 }
 
+/** Tool calls of a turn that could not be parsed. */
+export function unparsed({ parseError, parseErrors }: Pick<Turn, 'parseError' | 'parseErrors'>): number {
+  return parseErrors ?? (parseError === null ? 0 : 1)
+}
+
 /** Exits after which an episode has no reward, whatever its turns brought. */
 export const UNSCORABLE_EXITS: readonly ExitReason[] = ['env_error', 'env_unreadable', 'stopped']
 

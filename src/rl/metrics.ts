@@ -5,7 +5,7 @@
  */
 
 import type { ScaleRewards } from '../core/config'
-import { verdictOf, VERDICTS, type Episode, type ExitReason } from '../core/episode'
+import { unparsed, verdictOf, VERDICTS, type Episode, type ExitReason } from '../core/episode'
 import type { Metrics } from '../core/events'
 import type { GroupStatistics } from './advantages'
 import { countTrained, type PolicySequenceStatistics } from './loss'
@@ -93,7 +93,7 @@ export function countTokens(episodes: readonly Episode[]): number {
 export function environmentMetrics(episodes: readonly Episode[]): Metrics {
   const turns = episodes.flatMap((episode) => episode.turns)
   const calls = turns.flatMap((turn) => turn.calls)
-  const unparseable = sum(turns.map((turn) => turn.parseErrors ?? (turn.parseError === null ? 0 : 1)))
+  const unparseable = sum(turns.map(unparsed))
   const attempts = calls.length + unparseable
   const verdicts = episodes.map(verdictOf)
   const share = (count: number) => (episodes.length === 0 ? null : count / episodes.length)

@@ -11,7 +11,8 @@ export function followAddressBar({ setup, selection, display }: Stores): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const write = () => {
     written = writeLink(setup.getState().config, selection.getState().episode, selection.getState().token, display.getState())
-    history.replaceState(null, '', written)
+    // Much of what is looked at is in no link.
+    if (location.hash !== written) history.replaceState(null, '', written)
   }
   const later = () => {
     clearTimeout(timer)

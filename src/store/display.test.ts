@@ -5,6 +5,7 @@ const OTHER: Display = {
   heat: 'kl',
   blanks: true,
   order: 'worst',
+  only: 'parse',
   curves: ['reward', 'completions/mean_length'],
   smoothing: 0.6,
   log: true,

@@ -2,6 +2,7 @@
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import { GRAINS, type Grain } from '../worker/protocol'
+import { EPISODE_FILTERS, type EpisodeFilter } from './episode-faults'
 
 export const HEATS = ['author', 'logprob', 'probability', 'entropy', 'difference', 'ratio', 'kl', 'advantage', 'change'] as const
 /** What colours the tokens of the trajectory. */
@@ -20,6 +21,8 @@ export interface Display {
   /** Blanks are drawn as signs. */
   blanks: boolean
   order: EpisodeOrder
+  /** Which episodes of the group are listed. */
+  only: EpisodeFilter
   /** Metrics whose curves are drawn; empty: the page's own choice. */
   curves: readonly string[]
   /** Weight of what came before in the drawn curves' moving average, 0 (none) to below 1. */
@@ -41,6 +44,7 @@ export const DEFAULT_DISPLAY: Display = {
   heat: 'author',
   blanks: false,
   order: 'index',
+  only: 'all',
   curves: [],
   smoothing: 0,
   log: false,
@@ -102,6 +106,7 @@ const CODECS: { [K in keyof Display]: Codec<Display[K]> } = {
   heat: oneOf(HEATS),
   blanks: flag,
   order: oneOf(EPISODE_ORDERS),
+  only: oneOf(EPISODE_FILTERS),
   curves: names,
   smoothing: between(0, 0.99),
   log: flag,

@@ -1,6 +1,6 @@
 /** The training loop's events → the view: which episode grew, what was scored, what the update measured. */
 
-import type { Episode } from '../core/episode'
+import { type Episode, unparsed, verdictOf } from '../core/episode'
 import { summarise } from '../core/run-record'
 import type { StepRecord, TrainEvent } from '../worker/protocol'
 import type { TokenLog } from './token-log'
@@ -93,8 +93,12 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
 const untilOf = (seconds: number | null, now: number) => (seconds === null ? null : now + seconds * 1000)
 
 /** What is known of an episode once it has ended. */
-export function outcomeOf({ reward, success, exit, error, terminated }: Episode) {
-  return { waitingSince: null, finished: true, reward, success: reward === null ? null : (success ?? null), exit, error, terminated } satisfies Partial<EpisodeView>
+export function outcomeOf(episode: Episode) {
+  const { reward, success, exit, error, terminated, turns } = episode
+  const solved = reward === null ? null : (success ?? null)
+  const parseErrors = turns.reduce((count, turn) => count + unparsed(turn), 0)
+  const toolErrors = turns.flatMap(({ calls }) => calls).filter((call) => call.error).length
+  return { waitingSince: null, finished: true, reward, success: solved, exit, error, terminated, verdict: verdictOf(episode), parseErrors, toolErrors } satisfies Partial<EpisodeView>
 }
 
 const FRESH = {
@@ -107,6 +111,9 @@ const FRESH = {
   exit: null,
   error: null,
   terminated: null,
+  verdict: null,
+  parseErrors: 0,
+  toolErrors: 0,
   advantage: null,
 } satisfies Partial<EpisodeView>
 

@@ -2,7 +2,7 @@
 
 import type { EnvironmentSpec, RunConfig } from '../core/config'
 import type { DiscoveredEnvironment } from '../core/discovered'
-import type { ExitReason } from '../core/episode'
+import type { ExitReason, Verdict } from '../core/episode'
 import type { EngineReport, StepRecord } from '../core/events'
 import type { StepSummary } from '../core/run-record'
 import type { Tool } from '../core/tools'
@@ -46,6 +46,11 @@ export interface EpisodeView {
   error: string | null
   /** Whether the last sampled token ends a turn; null until the episode has ended. */
   terminated: boolean | null
+  /** What stands behind the reward, or behind there being none; null until the episode has ended. */
+  verdict: Verdict | null
+  /** Tool calls that could not be parsed, and calls that the environment or the tool's schema answered with an error; 0 until the episode has ended. */
+  parseErrors: number
+  toolErrors: number
   advantage: number | null
 }
 
