@@ -1,0 +1,102 @@
+/** How a first visit goes: when the page paints, what of its JavaScript comes before the recorded run moves, what shifts afterwards. */
+
+import { gzipSync } from 'node:zlib'
+import type { Browser, Page } from 'playwright-core'
+
+export interface FirstLoad {
+  /** First contentful paint, ms after navigation. */
+  paint: number
+  /** The first token of the recorded run, ms after navigation. */
+  token: number
+  /** All curves of the recorded run, ms after navigation. */
+  curves: number
+  /** JavaScript of the page that came before the recorded run's tokens and curves were drawn: bytes, gzipped. */
+  script: number
+  /** Files of it, largest first. */
+  files: { name: string; bytes: number }[]
+  /** The same for what the engine's worker fetched meanwhile. */
+  workerScript: number
+  /** Cumulative layout shift until `watched` ms after that. */
+  shift: number
+  /** What shifted most, as CSS paths. */
+  shifted: string[]
+  /** Longest task of the page until then, ms. */
+  longestTask: number
+}
+
+interface Watch {
+  shift: number
+  shifted: { value: number; what: string }[]
+  longest: number
+}
+
+declare global {
+  interface Window {
+    firstLoad: Watch
+  }
+}
+
+/** Runs in the page before anything of it. No named functions: the program that runs this file would add a helper to them that the page lacks. */
+function watchPage(): void {
+  const seen: Watch = { shift: 0, shifted: [], longest: 0 }
+  window.firstLoad = seen
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean; sources: { node: Node | null }[] })[]) {
+      if (entry.hadRecentInput) continue
+      seen.shift += entry.value
+      const nodes = entry.sources.map(({ node }) => (node instanceof Element ? `${node.tagName.toLowerCase()}.${node.className}` : String(node?.nodeName)))
+      seen.shifted.push({ value: entry.value, what: nodes.join(', ') })
+    }
+  }).observe({ type: 'layout-shift', buffered: true })
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) seen.longest = Math.max(seen.longest, duration)
+  }).observe({ type: 'longtask', buffered: true })
+}
+
+/** Everything by which the recorded run is known to be there. */
+const DRAWN = { token: '[data-testid="token"][data-author="model"]', curves: '[data-testid="reward-curve"] .recharts-line-curve' }
+
+/** One visit with an empty cache, watched for `watched` ms more once all is drawn. */
+export async function firstLoad(browser: Browser, url: string, watched: number, viewport = { width: 1440, height: 900 }): Promise<FirstLoad> {
+  const context = await browser.newContext({ viewport, serviceWorkers: 'block' })
+  try {
+    const page = await context.newPage()
+    await page.addInitScript(watchPage)
+    const scripts: { name: string; worker: boolean; bytes: Promise<number> }[] = []
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url())
+      if (!/\.m?js$/.test(pathname)) return
+      // The page's own modules are asked for by its frame; those of a worker bear another type of resource or no frame.
+      const worker = /worker|onnxruntime|ort-|transformers/.test(pathname)
+      scripts.push({ name: pathname.split('/').at(-1) ?? pathname, worker, bytes: response.body().then((body) => gzipSync(body, { level: 9 }).length, () => 0) })
+    })
+    await page.goto(url, { waitUntil: 'commit' })
+    const token = await drawn(page, DRAWN.token)
+    const curves = await drawn(page, DRAWN.curves)
+    const before = [...scripts]
+    await page.waitForTimeout(watched)
+    const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN)
+    const { shift, shifted, longest } = await page.evaluate(() => window.firstLoad)
+    const sized = await Promise.all(before.map(async ({ name, worker, bytes }) => ({ name, worker, bytes: await bytes })))
+    const sum = (worker: boolean) => sized.filter((file) => file.worker === worker).reduce((total, { bytes }) => total + bytes, 0)
+    return {
+      paint,
+      token,
+      curves,
+      script: sum(false),
+      files: sized.filter(({ worker }) => !worker).map(({ name, bytes }) => ({ name, bytes })).sort((a, b) => b.bytes - a.bytes),
+      workerScript: sum(true),
+      shift,
+      shifted: shifted.sort((a, b) => b.value - a.value).slice(0, 5).map(({ value, what }) => `${value.toFixed(4)} ${what}`),
+      longestTask: longest,
+    }
+  } finally {
+    await context.close()
+  }
+}
+
+/** When the first element of the selector was there, ms after navigation. */
+async function drawn(page: Page, selector: string): Promise<number> {
+  const found = await page.waitForFunction((wanted) => (document.querySelector(wanted) ? performance.now() : null), selector, { polling: 'raf', timeout: 60_000 })
+  return (await found.jsonValue()) ?? NaN
+}
