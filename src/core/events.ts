@@ -19,6 +19,10 @@ export interface ScoredEpisode extends Episode {
   refLogprobs?: number[]
   /** The log-probs that the last of several optimizer steps began with, [tokens]; absent with num_iterations 1. */
   lastLogprobs?: number[]
+  /** The base model's log-probs, [tokens]; where it was examined. */
+  baseLogprobs?: number[]
+  /** The log-probs after this step's update, [tokens]; where it was examined. */
+  afterLogprobs?: number[]
 }
 
 export interface StepRecord {
@@ -89,10 +93,11 @@ export type RunState =
   /** A person paused the download; what has come is kept, and configuring again goes on from there. */
   | { state: 'load-paused'; done: number; total: number | null; /** Where nothing was downloaded yet: what was waited for. */ what?: 'environment' }
   | { state: 'ready' }
-  | { state: 'running'; until: 'limit' | 'one-step' }
-  /** Asked to pause; the current step is being finished. */
+  | { state: 'running'; until: 'limit' | 'one-step' | 'one-episode' | 'one-token' }
+  /** Asked to pause; the current token, or the update, is being finished. */
   | { state: 'pausing' }
-  | { state: 'paused'; step: number }
+  /** `step`: finished ones. `at`: Step went on by this grain, and the step is in its middle. */
+  | { state: 'paused'; step: number; at?: 'token' | 'episode' }
   | { state: 'finished'; step: number; reason: 'step-limit' | 'target-reward' }
   | { state: 'failed'; error: string; advice: string; recoverable: boolean }
 

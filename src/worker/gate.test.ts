@@ -49,4 +49,40 @@ describe('Gate', () => {
     await settle()
     expect(one.passed).toBe(true)
   })
+
+  describe('with a pace', () => {
+    it('lets the next tick pass when it is due, by its clock, and none but a tick is waited after', async () => {
+      let now = 100
+      const made = new Gate(() => undefined, () => now)
+      made.pace(60)
+      await made.pass()
+      made.tick()
+      now = 140
+      const from = performance.now()
+      const waiting = made.pass()
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      now = 160
+      await waiting
+      expect(performance.now() - from).toBeGreaterThan(18)
+      await made.pass()
+    })
+
+    it('is closed at once while it waits for a tick, and quickened by another pace', async () => {
+      const { made, passer, waits } = gate()
+      made.pace(60_000)
+      made.tick()
+      const one = passer()
+      await settle()
+      expect([one.passed, waits()]).toEqual([false, 0])
+      made.close()
+      await settle()
+      expect([one.passed, waits()]).toEqual([false, 1])
+      made.open()
+      await settle()
+      expect(one.passed).toBe(false)
+      made.pace(0)
+      await settle()
+      expect([one.passed, waits()]).toEqual([true, 1])
+    })
+  })
 })

@@ -1,10 +1,23 @@
-/** Pause and go on: the training loop awaits the gate between tokens. */
+/** Pause, go on and slow down: the training loop awaits the gate between tokens. */
+
+import { sleep } from '../core/sleep'
 
 export class Gate {
   private closed: { promise: Promise<void>; open: () => void } | null = null
+  /** Least time between two ticks, ms. */
+  private interval = 0
+  private lastTick = -Infinity
+  /** Ends the present sleep: what it waits for has changed. */
+  private nudge = new AbortController()
 
-  /** @param onWait called when the loop has arrived at the closed gate */
-  constructor(private readonly onWait: () => void) {}
+  /**
+   * @param onWait called when the loop has arrived at the closed gate
+   * @param now ms from any origin
+   */
+  constructor(
+    private readonly onWait: () => void,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
 
   close(): void {
     if (this.closed) return
@@ -13,18 +26,42 @@ export class Gate {
       open = resolve
     })
     this.closed = { promise, open }
+    this.wake()
   }
 
   open(): void {
     this.closed?.open()
     this.closed = null
+    this.wake()
   }
 
-  /** Resolves at once when open, else when it is opened. */
+  /** From now on so much time passes between two ticks; 0 lets them come as fast as they can. */
+  pace(interval: number): void {
+    this.interval = interval
+    this.wake()
+  }
+
+  /** The loop has written a token in every slot: whoever comes next waits until another is due. */
+  tick(): void {
+    this.lastTick = this.now()
+  }
+
+  /** Resolves when it is open and a tick is due. Closing it ends the wait for the tick: a pause does not wait for it. */
   pass = async (): Promise<void> => {
-    while (this.closed) {
-      this.onWait()
-      await this.closed.promise
+    for (;;) {
+      if (this.closed) {
+        this.onWait()
+        await this.closed.promise
+        continue
+      }
+      const left = this.lastTick + this.interval - this.now()
+      if (left <= 0) return
+      await sleep(left, this.nudge.signal)
     }
+  }
+
+  private wake(): void {
+    this.nudge.abort()
+    this.nudge = new AbortController()
   }
 }

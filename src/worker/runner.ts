@@ -4,6 +4,7 @@ import type { RunConfig } from '../core/config'
 import type { Engine } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
+import type { PauseGate } from '../core/sleep'
 import { isHubModel } from '../env/models'
 import type { ChatFormat } from '../rollout/chat'
 import { GrpoTrainer } from '../train/grpo'
@@ -11,7 +12,6 @@ import { shouldStop } from '../train/stop'
 import type { Checkpoint } from './archive'
 import { ChatSession, ENDS_CHAT } from './chat'
 import { answerEvaluation } from './evaluation'
-import { Gate } from './gate'
 import type { RunJournal } from './journal'
 import { differences, type KeptRun, restoreInto } from './kept-run'
 import { RunLoader } from './loader'
@@ -19,6 +19,7 @@ import type { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
 import { chatRefused, engineMessage, environmentMessage, failedState, pausedLoad, recoveredState, WAIT_STOPPED } from './run-messages'
 import { isReset, type KeptStart, type RunSetup, type SetupKeeper } from './setup'
+import { type Trained, TrainingLoop, type Until, UNTIL } from './training-loop'
 
 interface Run extends RunSetup {
   config: RunConfig
@@ -33,12 +34,8 @@ export class Runner {
   /** The last finished step: what is left of a run whose engine dies. */
   private lastGood: Checkpoint | null = null
   private records: Pick<StepRecord, 'step' | 'metrics'>[] = []
-  /** The loop that is training, until it ends. */
-  private loop: Promise<void> | null = null
-  private stop: AbortController | null = null
+  private readonly loop: TrainingLoop
   private chatStop = new AbortController()
-  private oneStep = false
-  private paused = false
   /** What is being loaded. */
   private loading: RunConfig | null = null
   /** A person wants the run before the load back. */
@@ -50,7 +47,6 @@ export class Runner {
   private readonly loader: RunLoader
   /** The engine whose failed self-test a person overruled. */
   private trusted: Engine | null = null
-  private readonly gate = new Gate(() => this.tell({ state: 'paused', step: this.run?.trainer.stepNumber ?? 0 }))
   /** The settings of a kept run that stands on another base than these say: to be measured, not to be trained. */
   private measured: RunConfig | null = null
   /** The newest command that loads. */
@@ -67,6 +63,7 @@ export class Runner {
     private readonly journal: RunJournal | null = null,
   ) {
     this.loader = new RunLoader(keeper, post, play)
+    this.loop = new TrainingLoop(this.trained(), (state) => this.tell(state))
   }
 
   /** The loaded model's chat format; null while none is loaded. */
@@ -89,11 +86,13 @@ export class Runner {
           if (this.run) await this.journal?.extended(this.run.config)
         })
       case 'train':
-        return this.enqueue(() => this.start(false))
+        return this.enqueue(() => this.start('limit'))
       case 'step':
-        return this.enqueue(() => this.start(true))
+        return this.enqueue(() => this.start(UNTIL[command.grain ?? 'step']))
       case 'pause':
-        return this.pause()
+        return this.loop.pause()
+      case 'pace':
+        return this.loop.pace(command.tokensPerSecond)
       case 'evaluate':
         return this.enqueue(() => this.evaluate(command.requestId, command.episodes))
       case 'chat': {
@@ -129,7 +128,7 @@ export class Runner {
   resume(command: Command, read: () => Promise<KeptRun>): void {
     this.chatStop.abort()
     this.load(command, async () => {
-      await this.halt()
+      await this.loop.halt()
       // What is read must hold the last step of the run that is there, should it be the same one.
       await this.journal?.save()
       try {
@@ -167,7 +166,7 @@ export class Runner {
 
   /** `at`: where the adapter and the base of step 0 are to be taken from, if not from what the config names. */
   private async configure(config: RunConfig, kept: KeptRun | null = null, at: KeptStart | null = kept?.at ?? null): Promise<void> {
-    await this.halt()
+    await this.loop.halt()
     const before = this.run
     await before?.talk.release()
     const began = performance.now()
@@ -273,14 +272,17 @@ export class Runner {
   }
 
   private adopt(config: RunConfig, setup: RunSetup, at: KeptStart, resume?: { step: number; num_tokens: number }): void {
-    const onEvent = (event: TrainEvent): void => this.post({ type: 'event', event })
+    const onEvent = (event: TrainEvent): void => {
+      this.loop.hear(event)
+      this.post({ type: 'event', event })
+    }
     const trainer = new GrpoTrainer({ ...setup, config, onEvent, ...(resume ? { resume } : {}) })
     this.run = { ...setup, config, at, trainer, talk: new ChatSession({ ...setup, config }, this.post) }
     this.post(environmentMessage(config.environment, setup.environment))
   }
 
   private async reset(): Promise<void> {
-    await this.halt()
+    await this.loop.halt()
     const { run } = this
     if (!run) return
     await run.talk.release()
@@ -290,7 +292,7 @@ export class Runner {
     this.tell({ state: 'ready' })
   }
 
-  private async start(oneStep: boolean): Promise<void> {
+  private async start(until: Until): Promise<void> {
     const { run } = this
     if (!run) return
     if (run.selfTest && !run.selfTest.ok && this.trusted !== run.engine) {
@@ -298,57 +300,33 @@ export class Runner {
     }
     if (this.measured) throw new PlaygroundError('config', 'This run stands on another base than it was trained on, to be measured.', 'Resume it to train on.')
     await run.talk.release()
-    this.oneStep = oneStep
-    this.paused = false
-    this.tell({ state: 'running', until: oneStep ? 'one-step' : 'limit' })
-    this.gate.open()
-    if (this.loop) return
-    this.stop = new AbortController()
-    const { signal } = this.stop
-    this.loop = this.train(signal)
-      .catch((error: unknown) => (error instanceof PlaygroundError && error.kind === 'stopped' ? null : this.recover(error)))
-      .then((state) => {
-        // First gone, then said so: who hears it may start the next one.
-        this.loop = null
-        if (state) this.tell(state)
-      })
+    this.loop.start(until)
   }
 
-  /** Trains until something ends it; returns the state that the run is in then. */
-  private async train(signal: AbortSignal): Promise<RunState> {
-    for (;;) {
-      const run = this.run as Run
-      const { grpo } = run.config
-      const over = shouldStop(this.records, grpo)
-      if (over) return { state: 'finished', step: run.trainer.stepNumber, reason: over }
-      const record = await run.trainer.step(this.gate.pass, signal)
-      this.records.push({ step: record.step, metrics: record.metrics })
-      this.lastGood = { step: record.step, num_tokens: run.trainer.tokensSeen, state: await run.engine.exportState() }
-      await this.journal?.step(record, this.lastGood)
-      if (shouldStop(this.records, grpo)) await this.journal?.finished()
-      else if (this.oneStep || this.paused) return { state: 'paused', step: record.step }
+  private trained(): Trained {
+    return {
+      stepNumber: () => this.run?.trainer.stepNumber ?? 0,
+      over: () => {
+        const over = this.run && shouldStop(this.records, this.run.config.grpo)
+        return over ? { state: 'finished', step: this.run?.trainer.stepNumber ?? 0, reason: over } : null
+      },
+      step: (gate, signal) => this.step(gate, signal),
+      recover: (error) => this.recover(error),
     }
   }
 
-  private pause(): void {
-    if (!this.loop || this.paused) return
-    this.paused = true
-    this.tell({ state: 'pausing' })
-    this.gate.close()
-  }
-
-  /** Ends the loop, whatever it is doing; the step that runs is dropped. */
-  private async halt(): Promise<void> {
-    this.stop?.abort()
-    this.gate.open()
-    await this.loop
-    this.stop = null
+  private async step(gate: PauseGate, signal: AbortSignal): Promise<void> {
+    const { trainer, engine, config } = this.run as Run
+    const record = await trainer.step(gate, signal)
+    this.records.push({ step: record.step, metrics: record.metrics })
+    this.lastGood = { step: record.step, num_tokens: trainer.tokensSeen, state: await engine.exportState() }
+    await this.journal?.step(record, this.lastGood)
+    if (shouldStop(this.records, config.grpo)) await this.journal?.finished()
   }
 
   private clear(): void {
     this.records = []
     this.lastGood = null
-    this.paused = false
     this.measured = null
     this.journal?.close()
     this.post({ type: 'cleared' })
@@ -376,14 +354,14 @@ export class Runner {
 
   private async evaluate(requestId: number, episodes: number): Promise<void> {
     await this.run?.talk.release()
-    const result = await answerEvaluation(this.run, this.loop !== null, { requestId, episodes }, this.post)
+    const result = await answerEvaluation(this.run, this.loop.busy, { requestId, episodes }, this.post)
     if (result) await this.journal?.evaluated(result.records)
   }
 
   private async chat(command: Extract<Command, { type: 'chat' }>, signal: AbortSignal): Promise<void> {
     // A step in its middle holds the slots.
-    if (this.run && !this.loop) return this.run.talk.turn(command, signal)
-    this.post(chatRefused(command.requestId, this.run !== null, this.paused))
+    if (this.run && !this.loop.busy) return this.run.talk.turn(command, signal)
+    this.post(chatRefused(command.requestId, this.run !== null, this.loop.paused))
   }
 
   private warn(text: string): void {
