@@ -1,6 +1,8 @@
 /** A modal dialog with a heading that stays and a body that scrolls. Closes on Escape, on its button and on a click beside it; the focus returns. */
 
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import type { HelpKey } from './explainers'
+import { Help } from './Help'
 
 interface ModalProps {
   /** The test id; its Close button has `close-` before it. */
@@ -9,13 +11,15 @@ interface ModalProps {
   lead: string
   close: string
   onClose: () => void
+  /** What the '?' beside the heading explains. */
+  help?: HelpKey
   /** Below the lead, in the part that stays. */
   head?: ReactNode
   children: ReactNode
 }
 
 /** Open as long as it is drawn. */
-export function Modal({ id, title, lead, close, onClose, head, children }: ModalProps) {
+export function Modal({ id, title, lead, close, onClose, help, head, children }: ModalProps) {
   const label = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
@@ -35,7 +39,10 @@ export function Modal({ id, title, lead, close, onClose, head, children }: Modal
       onClick={(e) => e.target === dialog.current && end()}
     >
       <div className="modal-head">
-        <h2 id={label}>{title}</h2>
+        <div className="titled">
+          <h2 id={label}>{title}</h2>
+          {help && <Help of={help} name={title} />}
+        </div>
         <button type="button" className="button small" data-testid={`close-${id}`} onClick={end}>
           {close}
         </button>

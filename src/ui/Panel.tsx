@@ -2,9 +2,11 @@
 
 import type { ReactNode } from 'react'
 import { ErrorBoundary } from './ErrorBoundary'
+import type { PanelId } from './explainers'
+import { Help } from './Help'
 
 interface PanelProps {
-  id: string
+  id: PanelId
   title: string
   lead: string
   /** Place in the loop. */
@@ -18,10 +20,13 @@ export function Panel({ id, title, lead, number, aside, children }: PanelProps) 
     <section className={`panel panel-${id}`} aria-labelledby={`${id}-title`} data-testid={`panel-${id}`}>
       <header className="panel-head">
         <div className="panel-line">
-          <h2 id={`${id}-title`}>
-            {number !== undefined && <span className="panel-number">{number}</span>}
-            {title}
-          </h2>
+          <div className="titled">
+            <h2 id={`${id}-title`}>
+              {number !== undefined && <span className="panel-number">{number}</span>}
+              {title}
+            </h2>
+            <Help of={`panel:${id}`} name={title} />
+          </div>
           {aside}
         </div>
         <p className="lead">{lead}</p>

@@ -2,12 +2,12 @@
 
 import type { ScaleRewards } from '../core/config'
 import type { ExitReason, Author } from '../core/episode'
-import type { SettingKey } from '../store/settings'
 import type { Heat } from '../store/display'
 import { ADDRESS_STRINGS } from './address-strings'
 import { CHAT_STRINGS } from './chat-strings'
 import { ENVIRONMENT_STRINGS } from './environment-strings'
 import { FORMULA_STRINGS } from './formula-strings'
+import { HELP_STRINGS } from './help-strings'
 import { MODEL_STRINGS } from './model-strings'
 import { REPLAY_STRINGS } from './replay-strings'
 import { RUNS_STRINGS } from './runs-strings'
@@ -181,6 +181,7 @@ export const S = {
     notLoaded: 'This part of the page could not be fetched: the connection is gone, or the site was renewed since this page was opened. Nothing else is lost.',
   },
   explain: (what: string) => `What is ${what}?`,
+  help: HELP_STRINGS,
 } as const
 
 /** '19 of 50 steps, last 48–50'; `steps` rise. */
@@ -212,36 +213,4 @@ export const HEAT_NAMES: Record<Heat, string> = {
   kl: 'KL to base',
   advantage: 'advantage × mask',
   change: 'change since',
-}
-
-/** One line beside each setting's '?'. */
-export const SETTING_HELP: Record<SettingKey | 'target_modules' | 'backend' | 'environment', string> = {
-  seed: 'Every random number of the run follows from it: the same settings and seed give the same run.',
-  learning_rate:
-    'How far one optimizer step moves the adapter. Too small: nothing happens. Too large: the model forgets how to call tools.',
-  num_generations: 'G, the group size: how many episodes start from the same prompt and seed and are compared with each other.',
-  prompts_per_step: 'Groups per GRPO step, each with its own scenario. More groups: a steadier update, a longer step.',
-  max_steps: 'The run ends after this many GRPO steps.',
-  temperature: 'Divides the logits before sampling. Above 1 the model tries more, below 1 it repeats itself more.',
-  loss_type:
-    'Over what token losses are averaged: the sequence (grpo), the whole step’s tokens (bnpo, as one micro-batch), a fixed length (dr_grpo), the whole step (dapo).',
-  scale_rewards: 'What the reward differences are divided by: the standard deviation of the group, of the whole batch, or nothing.',
-  epsilon: 'Clip range: a token stops pushing once its probability has changed by this share since it was sampled.',
-  epsilon_high: 'A separate upper clip range; off means the same as epsilon.',
-  beta: 'Weight of the KL term that holds the policy near its start; 0 leaves it out.',
-  num_iterations: 'μ: optimizer steps on the same episodes before new ones are sampled.',
-  lr_scheduler_type: 'How the learning rate runs over the steps: level, falling in a line, or falling as a cosine.',
-  warmup_steps: 'Optimizer steps over which the learning rate rises from 0.',
-  max_grad_norm: 'A gradient longer than this is shortened to it before the step.',
-  target_reward: 'The run ends early when the mean reward of the last five steps reaches this; off means never.',
-  max_completion_length: 'Token budget of an episode after its prompt: what the model writes and what the tools answer.',
-  max_tool_calling_iterations: 'Most rounds of tool calls in an episode.',
-  top_p: 'Sample only from the likeliest tokens that together have this probability; 1 is off.',
-  top_k: 'Sample only from this many likeliest tokens; 0 is off.',
-  min_p: 'Leave out tokens with less than this share of the likeliest one; off means none.',
-  r: "LoRA's rank: how many directions the adapter may change in each layer.",
-  lora_alpha: "LoRA's scale: the adapter's output is multiplied by lora_alpha ÷ r.",
-  target_modules: 'The linear layers that get an adapter.',
-  backend: 'Where the model computes: WebGPU where there is a real adapter, else WebAssembly (WASM). A change loads the engine again.',
-  environment: 'What answers the tool calls: a game inside this page, or an OpenEnv server.',
 }

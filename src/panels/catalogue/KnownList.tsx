@@ -23,6 +23,7 @@ export function KnownList({ onClose }: { onClose: () => void }) {
   return (
     <Modal
       id="known"
+      help="dialog:known"
       title={C.title}
       lead={C.lead}
       close={C.close}

@@ -36,7 +36,7 @@ export function AdapterField({ onRefused }: { onRefused: (refused: boolean) => v
     <div className="adapter">
       <div className="field">
         <label htmlFor={id}>{S.model.adapter.title}</label>
-        <Help of={S.model.adapter.title} text={S.model.adapter.help} />
+        <Help of="model:adapter" name={S.model.adapter.title} />
         <select id={id} data-testid="adapter-kind" value={kind} onChange={(e) => choose(e.target.value)}>
           {KINDS.map((k) => (
             <option key={k} value={k}>

@@ -19,7 +19,7 @@ export function PrecisionField() {
   return (
     <div className="field">
       <label htmlFor={id}>{S.model.precision}</label>
-      <Help of={S.model.precision} text={S.model.precisionHelp} />
+      <Help of="model:precision" name={S.model.precision} />
       <select id={id} data-testid="precision" value={precision} onChange={(e) => change(e.target.value)}>
         {PRECISIONS.map((p) => (
           <option key={p}>{p}</option>

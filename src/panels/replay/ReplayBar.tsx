@@ -38,7 +38,7 @@ function Line() {
         {playing ? <IconPause /> : <IconPlay />}
       </button>
       <p className="replay-says">
-        <strong>{R.name}</strong> <Help of={R.name} text={R.hint} /> <span title={sentence}>{sentence}</span>
+        <strong>{R.name}</strong> <Help of="replay:recording" name={R.name} /> <span title={sentence}>{sentence}</span>
       </p>
       <div className="replay-track">
         <RewardBars rewards={rewards} done={Math.floor(position)} />

@@ -19,7 +19,7 @@ export function RunsDialog({ onClose }: { onClose: () => void }) {
     runs.readHistories()
   }, [runs])
   return (
-    <Modal id="runs" title={S.runs.title} lead={S.runs.lead} close={S.runs.close} onClose={onClose}>
+    <Modal id="runs" help="dialog:runs" title={S.runs.title} lead={S.runs.lead} close={S.runs.close} onClose={onClose}>
       {problem !== '' && (
         <p className="notice warning runs-problem" role="status" data-testid="runs-problem">
           {problem}

@@ -13,7 +13,7 @@ export function TakeAwayModal() {
   const { takeAway } = useStores()
   const words = S.takeAway
   return (
-    <Modal id="take-away" title={words.title} lead={words.lead} close={words.close} onClose={() => takeAway.show(null)} head={<WhichRun />}>
+    <Modal id="take-away" help="dialog:take-away" title={words.title} lead={words.lead} close={words.close} onClose={() => takeAway.show(null)} head={<WhichRun />}>
       <Sections />
     </Modal>
   )

@@ -3,7 +3,7 @@
 import { useId, useState } from 'react'
 import { useSetup, useStores } from '../../store/hooks'
 import { Help } from '../../ui/Help'
-import { S, SETTING_HELP } from '../../ui/strings'
+import { S } from '../../ui/strings'
 import { PRESETS } from '../../worker/protocol'
 import { KnownEnvironments } from '../catalogue/KnownEnvironments'
 import { AddressField } from './AddressField'
@@ -28,7 +28,7 @@ export function EnvironmentPicker() {
     <div className="environment">
       <div className="field">
         <label htmlFor={id}>{S.task.environment}</label>
-        <Help of={S.task.environment} text={SETTING_HELP.environment} />
+        <Help of="environment" name={S.task.environment} />
         <select id={id} data-testid="preset-select" value={own ? OWN : (preset?.id ?? OWN)} onChange={(e) => choose(e.target.value)}>
           {PRESETS.map((p) => (
             <option key={p.id} value={p.id}>

@@ -4,7 +4,6 @@ import { useId, useState } from 'react'
 import { useSetup, useStores } from '../../store/hooks'
 import { type Setting, getSetting, readSetting, setSetting, writeSetting } from '../../store/settings'
 import { Help } from '../../ui/Help'
-import { SETTING_HELP } from '../../ui/strings'
 
 export function SettingField({ setting }: { setting: Setting }) {
   const id = useId()
@@ -24,7 +23,7 @@ export function SettingField({ setting }: { setting: Setting }) {
   return (
     <div className={why ? 'field invalid' : 'field'}>
       <label htmlFor={id}>{setting.key}</label>
-      <Help of={setting.key} text={SETTING_HELP[setting.key]} />
+      <Help of={setting.key} />
       {setting.kind === 'choice' ? (
         <select id={id} data-testid={`setting-${setting.key}`} value={text} onChange={(e) => change(e.target.value)}>
           {setting.options.map((option) => (

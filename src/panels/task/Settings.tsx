@@ -4,7 +4,7 @@ import { LORA_TARGETS, type LoraTarget, type RunConfig } from '../../core/config
 import { useSetup, useStores } from '../../store/hooks'
 import { MAIN_SETTINGS, SETTING_GROUPS } from '../../store/settings'
 import { Help } from '../../ui/Help'
-import { S, SETTING_HELP } from '../../ui/strings'
+import { S } from '../../ui/strings'
 import { SettingField } from './SettingField'
 
 export function Settings() {
@@ -44,7 +44,7 @@ function Targets() {
   return (
     <fieldset className="targets">
       <legend>
-        {S.task.targets} <Help of={S.task.targets} text={SETTING_HELP.target_modules} />
+        {S.task.targets} <Help of="target_modules" />
       </legend>
       {LORA_TARGETS.map((target) => (
         <label key={target}>
@@ -68,7 +68,7 @@ function BackendField() {
   return (
     <div className="field">
       <label htmlFor="backend">{S.task.backend}</label>
-      <Help of={S.task.backend} text={SETTING_HELP.backend} />
+      <Help of="backend" />
       <select id="backend" data-testid="setting-backend" value={backend} onChange={(e) => change(e.target.value)}>
         {BACKENDS.map((b) => (
           <option key={b}>{b}</option>

@@ -45,7 +45,7 @@ function Rows({ summary }: { summary: StepSummary | null }) {
           <div key={row.name} data-metric={row.name}>
             <dt>
               <span className="metric-name">{row.label ?? row.name}</span>
-              <Help of={row.name} text={row.help} />
+              <Help of={`metric:${row.name}`} />
             </dt>
             <dd>{row.write(value)}</dd>
           </div>

@@ -1,0 +1,119 @@
+/** What each setting of the run is, when to change it, and what happens at its ends. */
+
+import type { SettingKey } from '../../store/settings'
+import { type Explainer, explainer as from } from './sources'
+
+export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend' | 'environment' | 'system_prompt' | 'user_prompt', Explainer> = {
+  seed: from(
+    'trlConfig',
+    'Every random number of the run follows from it: the scenarios, the sampled tokens, the fresh LoRA. The same settings and seed give the same run on the same machine. Change it to see how much of a result is luck: a change that only one seed shows is none.',
+  ),
+  learning_rate: from(
+    'trlConfig',
+    'How far one optimizer step (AdamW) moves the LoRA. Raise it when the reward stays flat although groups have a signal; lower it when the reward collapses. Too small, nothing happens in the steps that you have; too large, the model forgets how to write a tool call and every episode fails alike. A LoRA takes about ten times the rate of full training.',
+  ),
+  num_generations: from(
+    'deepSeekMath',
+    'G, the group size: how many episodes start from the same prompt and the same environment seed, to be compared with each other. Their mean is the baseline, so no value model is needed. A larger group sees rare successes and steadies the mean, and takes as much longer; with 2, one is above the mean and the other below, or there is no signal.',
+  ),
+  prompts_per_step: from(
+    'trlGrpo',
+    'Groups per GRPO step, each with a scenario of its own; TRL’s generation_batch_size is this times num_generations. With 1, an update knows one scenario only and may unlearn another; with more, it is steadier and fewer steps pass without any signal, but each step takes longer.',
+  ),
+  max_steps: from(
+    'trlConfig',
+    'The run ends after this many GRPO steps. It can be raised at any time, also after the end: Resume then goes on from there. With a falling lr_scheduler_type it is also where the learning rate arrives at 0.',
+  ),
+  temperature: from(
+    'trlConfig',
+    'Divides the logits before sampling, and in the loss alike. Above 1 the model tries more and writes more nonsense; below 1 it repeats itself, so the episodes of a group become equal and there is nothing to compare. Near 0 every group is without signal; at 5 hardly a tool call can be read.',
+  ),
+  loss_type: from(
+    'trlLossTypes',
+    'How the losses of the tokens are averaged. grpo: within each episode, then over episodes, so the tokens of a long episode count less. bnpo and dapo: over all trained tokens of the step, which is the same here since a step is one batch. dr_grpo: divided by a constant, so that length has no influence. It matters where lengths differ; with episodes of equal length they nearly agree.',
+  ),
+  scale_rewards: from(
+    'litePpo',
+    'What the difference to the group’s mean is divided by. group: the group’s own standard deviation, so a group where one of eight fails pushes hard. batch: that of the whole step, so such groups weigh less. none: nothing (Dr. GRPO), so the size of the rewards matters. Take none or batch where nearly solved groups disturb the rest.',
+  ),
+  epsilon: from(
+    'ppo',
+    'The clip range: once a token’s ratio π ÷ π_old has moved this far from 1 in the direction of its advantage, it pushes no further. With num_iterations 1 the ratio is 1 and nothing is clipped. Small values make several updates on the same episodes safe; 0 stops every push after the first update; large values let one batch carry the model far away.',
+  ),
+  epsilon_high: from(
+    'dapo',
+    'The upper clip range on its own; off takes epsilon for both. DAPO uses 0.28 above 0.2 below, so that rare tokens may become likely sooner and entropy does not collapse. It has an effect only where clipping has one: with num_iterations above 1.',
+  ),
+  beta: from(
+    'trlKl',
+    'Weight of the KL term, which pulls the policy back to the adapter that the run began with (a fresh one changes nothing, so that is the base model). At 0, TRL’s default, it is left out and no reference pass is computed. Raise it (0.001 to 0.05) when the model drifts into answers that score but read wrong; at large values it hardly moves.',
+  ),
+  num_iterations: from(
+    'trlConfig',
+    'μ: optimizer steps on the same episodes before new ones are sampled. 1 is pure on-policy training: the ratio is exactly 1. With 2 to 4 each batch is used better and clipping begins to matter; with many, the policy runs away from the one that wrote the episodes, and most tokens are clipped.',
+  ),
+  lr_scheduler_type: from(
+    'schedules',
+    'How the learning rate runs over max_steps: constant, in a line to 0 (linear), or along a half cosine to 0. TRL’s default is linear. A falling rate settles the end of a run; for trying out, constant is easier to read, since raising max_steps later changes nothing of what was.',
+  ),
+  warmup_steps: from(
+    'schedules',
+    'Optimizer steps over which the learning rate rises from 0. Adam’s first steps are as long as later ones although it knows little; a warm-up of a few steps softens them. 0 is fine for short runs; as many as max_steps, and the full rate is never reached.',
+  ),
+  max_grad_norm: from(
+    'clipNorm',
+    'A gradient longer than this is shortened to it before the optimizer step; grad_norm under Update shows the length before. It guards against one strange batch. Very small values shorten every gradient; since Adam rescales, that changes less than one expects.',
+  ),
+  target_reward: from(
+    'trlGrpo',
+    'The run ends early when the mean reward of the last five steps reaches this; off means never. It is this page’s own setting: TRL does it with a callback. Set it to stop when a task is solved, since steps without a failure teach nothing more.',
+  ),
+  max_completion_length: from(
+    'trlConfig',
+    'Token budget of an episode after its prompt: what the model writes and what the tools answer, as TRL counts it. An episode that reaches it ends there and says so. Too small, and nobody can finish, so all fail alike; larger costs memory and time only where it is used.',
+  ),
+  max_tool_calling_iterations: from(
+    'trlConfig',
+    'Most rounds of tool calls in an episode; after that it ends, with whatever reward it has. In TRL it is unlimited by default; a tab needs an end. Set it a little above what a good player needs: too small cuts good episodes, too large lets bad ones run on.',
+  ),
+  top_p: from(
+    'nucleus',
+    'Sample only among the likeliest tokens that together have this probability; 1 is off. The log-probs in the loss are those of all tokens, so cutting makes what was sampled differ from what is trained. For training leave it at 1; small values take away exploration as a low temperature does.',
+  ),
+  top_k: from(
+    'topK',
+    'Sample only among this many likeliest tokens; 0 is off. As with top_p, the log-probs in the loss are those of all tokens. With 1 every episode of a group is the same, and no group has a signal.',
+  ),
+  min_p: from(
+    'minP',
+    'Leave out tokens that are less likely than this share of the likeliest one; off leaves out none. It cuts nonsense at high temperatures and keeps more variety than top_p. As with top_p, the log-probs in the loss are those of all tokens. At 1 only the likeliest token is left.',
+  ),
+  r: from(
+    'loraConfig',
+    'The LoRA’s rank: each adapted layer gets two thin matrices, A with r rows and B with r columns, and only these are trained. RL needs little: 4 to 16 learn about as much as more. Size and optimizer memory grow in proportion; 1 often does for one simple behaviour.',
+  ),
+  lora_alpha: from(
+    'loraConfig',
+    'The LoRA’s scale: what it adds to a layer is multiplied by lora_alpha ÷ r. A common choice is twice r. Doubling it acts much like a higher learning rate; very small values make the adapter too weak to be seen.',
+  ),
+  target_modules: from(
+    'loraConfig',
+    'The linear layers that get a LoRA, by PEFT’s names: q, k, v and o of attention, gate, up and down of the MLP. All seven learn best; q and v alone need least memory and are often enough. An adapter on nothing could not learn, so the last one cannot be taken away.',
+  ),
+  backend: from(
+    'ortWebGpu',
+    'Where the model computes. auto takes WebGPU where the browser has a real GPU, else WebAssembly (WASM) on the processor. The tiny model learns in minutes on WASM; models of the Hub need WebGPU. A change loads the engine again, and results differ by rounding only.',
+  ),
+  environment: from(
+    'openEnv',
+    'What plays the other side: it sets the task, answers the tool calls and gives the rewards. Three small games run inside this page; Your own server takes the address of any OpenEnv server, on your computer or as a Space. The model meets it only as text: a prompt, tools, answers.',
+  ),
+  system_prompt: from(
+    'chatTemplates',
+    'What stands before the task, in the system turn of the chat template; the tools are listed after it. All episodes read it, none of it is trained. Changing it changes the task for the model: a clear sentence can save many steps, and the shipped model knows its own wording best.',
+  ),
+  user_prompt: from(
+    'trlOpenEnv',
+    'The first message to the model, with the environment’s first observation after it, as TRL’s environment_factory joins them. It may be empty, so that the observation stands alone. It is read and never trained.',
+  ),
+}
