@@ -1,6 +1,6 @@
 /** Signs a person in at the Hub by OAuth, page side: there and back by redirect, the token in this tab's sessionStorage until it expires. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { PlaygroundError } from '../core/errors'
 import { checkToken } from './client'
 import { cleaned } from './sentences'
@@ -158,7 +158,7 @@ export function expiryProblem({ expiresAt }: Pick<SignedIn, 'expiresAt'>, now = 
   return new PlaygroundError('config', message, 'Sign in again and publish; the run stays here meanwhile.', { recurrence: 'lasting' })
 }
 
-function read<T>(key: string, schema: z.ZodType<T>): T | null {
+function read<T>(key: string, schema: z.ZodMiniType<T>): T | null {
   try {
     return schema.parse(JSON.parse(sessionStorage.getItem(key) ?? 'null'))
   } catch {

@@ -1,6 +1,6 @@
 /** The table of every setting a person may change: its TRL name, its limits, how it is read from and written to text. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { type GrpoConfig, LORA_TARGETS, type LoraTarget, type RunConfig } from '../core/config'
 
 /** Settings that have a control; TRL's names, and PEFT's r and lora_alpha. */
@@ -99,12 +99,12 @@ export function setSetting(config: RunConfig, key: SettingKey, value: SettingVal
     : { ...config, grpo: { ...config.grpo, [key]: value } }
 }
 
-/** What a setting accepts, as a zod schema over the parsed value. */
-function schemaOf(setting: Setting): z.ZodType<SettingValue> {
+/** What a setting accepts, as a schema over the parsed value. */
+function schemaOf(setting: Setting): z.ZodMiniType<SettingValue> {
   if (setting.kind === 'choice') return z.enum(setting.options as [string, ...string[]])
-  const base = setting.integer ? z.number().int() : z.number()
-  const number = (setting.above ? base.gt(setting.min) : base.min(setting.min)).max(setting.max)
-  return setting.off ? number.nullable() : number
+  const limits = [setting.above ? z.gt(setting.min) : z.gte(setting.min), z.lte(setting.max)]
+  const number = (setting.integer ? z.int() : z.number()).check(...limits)
+  return setting.off ? z.nullable(number) : number
 }
 
 export type Read<T> = { ok: true; value: T } | { ok: false; why: string }

@@ -1,13 +1,13 @@
 /** A person's edits of the tools as the page handles them: one for each thing that is changed, and as text in the link. Pure. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { toolEditSchema } from '../core/tool-edit-schema'
 import type { ToolEdit } from '../core/tool-edits'
 import type { Read } from './settings'
 
 /** Longer ones do not belong in a link. */
 const MAX_TEXT = 32_000
-const toolEdits = z.array(toolEditSchema).max(500)
+const toolEdits = z.array(toolEditSchema).check(z.maxLength(500))
 
 /** The edits as JSON, as the link holds them. */
 export function writeToolEdits(edits: readonly ToolEdit[]): string {

@@ -1,6 +1,6 @@
 /** Reads what a server sent to be looked at: pictures, and boards as cells. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 
 const picture = z.object({
   name: z.string(),
@@ -8,13 +8,13 @@ const picture = z.object({
   height: z.number(),
   mime: z.enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp']),
   // Base64 alone: nothing else can stand in the address of an image.
-  data: z.string().regex(/^[A-Za-z0-9+/]+=*$/),
+  data: z.string().check(z.regex(/^[A-Za-z0-9+/]+=*$/)),
 })
-const board = z.object({ name: z.string(), cells: z.array(z.array(z.string()).max(200)).max(200) })
+const board = z.object({ name: z.string(), cells: z.array(z.array(z.string()).check(z.maxLength(200))).check(z.maxLength(200)) })
 const serverScene = z.object({
   kind: z.literal('openenv'),
-  images: z.array(picture).catch([]).default([]),
-  boards: z.array(board).catch([]).default([]),
+  images: z._default(z.catch(z.array(picture), []), []),
+  boards: z._default(z.catch(z.array(board), []), []),
 })
 
 export interface ServerPictures {

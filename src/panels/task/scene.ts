@@ -1,6 +1,6 @@
 /** Reads the scene that an environment sends for drawing; whatever is not one of ours is shown as text instead. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 
 const side = z.enum(['left', 'right'])
 
@@ -11,18 +11,18 @@ const laneScene = z.object({
   speed: z.number(),
   free: z.union([side, z.literal('none')]),
   lane: z.union([side, z.literal('middle')]),
-  outcome: z.string().nullable(),
+  outcome: z.nullable(z.string()),
 })
 const catchScene = z.object({
   kind: z.literal('catch'),
-  columns: z.number().int().min(1).max(64),
-  rows: z.number().int().min(1).max(64),
+  columns: z.int().check(z.gte(1), z.lte(64)),
+  rows: z.int().check(z.gte(1), z.lte(64)),
   height: z.number(),
   ball: z.number(),
   paddle: z.number(),
-  caught: z.boolean().nullable(),
+  caught: z.nullable(z.boolean()),
 })
-const echoScene = z.object({ kind: z.literal('echo'), wanted: z.string(), said: z.string().nullable() })
+const echoScene = z.object({ kind: z.literal('echo'), wanted: z.string(), said: z.nullable(z.string()) })
 
 const knownScene = z.discriminatedUnion('kind', [laneScene, catchScene, echoScene])
 
