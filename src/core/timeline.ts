@@ -6,15 +6,43 @@
  */
 export type SpanKind = 'prefill' | 'sampling' | 'waiting' | 'training'
 
+/** What the trainer did: the KL term's reference, gradients (forward and backward), log-probs of episodes without advantage, AdamW. */
+export type TrainingPart = 'reference' | 'gradient' | 'score' | 'optimizer'
+
+/** The trainer's lane. */
+export const TRAINER = -1
+
 export interface TimelineSpan {
   kind: SpanKind
   /** Slot of the sampler; -1 is the trainer's lane. */
   lane: number
   /** Index of the episode in its step; -1 where it is all of them. */
   episode: number
-  /** Turn of the episode, from 0. */
+  /** Turn of the episode, from 0; -1 before the first: its session is opened and reset. In the trainer's lane the iteration. */
   turn: number
   /** Milliseconds since the step began, by the clock that pauses with the run. */
   start: number
   end: number
+  /** Of 'training'. */
+  part?: TrainingPart
+}
+
+/** A shorter gap in what a slot does is no gap: other slots' prefills would cut a turn into a hundred pieces. Ms. */
+const BRIDGED = 2
+
+/** Adds spans, in order of their beginning in each lane, to those of `spans`; what only goes on becomes one. Changes the array, never a span. */
+export function addSpans(spans: TimelineSpan[], added: readonly TimelineSpan[]): void {
+  const last = new Map<number, number>()
+  spans.forEach(({ lane }, i) => last.set(lane, i))
+  for (const span of added) {
+    const at = last.get(span.lane)
+    const before = at === undefined ? undefined : spans[at]
+    if (at !== undefined && before && goesOn(before, span)) spans[at] = { ...before, end: span.end }
+    else last.set(span.lane, spans.push(span) - 1)
+  }
+}
+
+function goesOn(before: TimelineSpan, span: TimelineSpan): boolean {
+  const same = before.kind === span.kind && before.episode === span.episode && before.turn === span.turn && before.part === span.part
+  return same && span.start - before.end <= BRIDGED
 }

@@ -108,3 +108,11 @@ export function assertConsistent(episode: Episode): void {
   const wrong = mask.findIndex((value, i) => (value === 1) !== (authors[i] === 'model'))
   if (wrong >= 0) throw new Error(`Episode ${episode.index}: the mask at ${wrong} disagrees with the author ${authors[wrong]}`)
 }
+
+/**
+ * 0 when the policy never got one call into the environment: that is its own doing, and without a reward it could not learn to call.
+ * null when it did and the environment gave no reward: there is nothing to learn from.
+ */
+export function earnedNothing(episode: Episode): number | null {
+  return episode.turns.some((turn) => turn.calls.some((call) => !call.error)) ? null : 0
+}

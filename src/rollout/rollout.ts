@@ -10,8 +10,9 @@ import { describeError, PlaygroundError } from '../core/errors'
 import { uniform } from '../core/random'
 import { waitAtGate, waitThroughGate } from '../core/sleep'
 import type { ChatMessage } from '../core/tools'
-import { appendGiven, appendSampled, appendedTokens, assertConsistent, recordTurn, startEpisode } from './episode'
+import { appendGiven, appendSampled, appendedTokens, assertConsistent, earnedNothing, recordTurn, startEpisode } from './episode'
 import { firstMessages } from './first-messages'
+import { markFreeSlots } from './free-slots'
 import { sharedPrefix } from './prefix'
 import { Queue } from './queue'
 import { remarkOnErrors, remarkOnStart } from './remarks'
@@ -104,13 +105,14 @@ class Rollout {
       this.over = true
       this.queue.tell(0)
       await this.gate.endAll()
+      this.request.lanes?.endAll()
     }
     return this.runs.map((run) => run.episode as Episode)
   }
 
   /** One round: begin episodes, go on with those whose environment answered, then one token for all that are writing. */
   private async tick(): Promise<void> {
-    const { gate, signal } = this.request
+    const { gate, signal, lanes, sampler } = this.request
     this.beginSessions()
     this.tellQueue()
     for (const run of this.runs) if (run.phase === 'reset') this.openEpisode(run)
@@ -123,6 +125,7 @@ class Rollout {
       if (run.ending.failure === null) this.conclude(run, run.ending.exit, null)
       else this.fail(run, run.ending.failure)
     }
+    if (lanes) markFreeSlots(lanes, sampler.slots, this.runs)
     const writing = this.runs.filter((run): run is Playing => run.phase === 'sampling')
     if (writing.length > 0) await this.writeToken(writing)
     else if (this.runs.some((run) => run.phase !== 'finished')) await waitThroughGate(this.wake.wait(), gate, signal)
@@ -214,17 +217,22 @@ class Rollout {
         (other) => other.group === run.group && !ready.includes(other) && ['new', 'resetting', 'reset', 'ready'].includes(other.phase),
       ).length,
     }))
+    const { lanes } = this.request
+    const from = lanes?.now() ?? 0
+    lanes?.endAll('sampling')
     const slots = await this.pool.admit(admissions)
     ready.forEach((run, i) => {
       run.slot = slots[i] ?? null
       run.phase = 'sampling'
+      lanes?.add(slots[i] as number, 'prefill', run.index, 0, from)
     })
   }
 
   /** Samples one token for each episode and appends those that go on, in one batch. */
   private async writeToken(writing: readonly Playing[]): Promise<void> {
-    const { sampler, config, step, chat, onEvent } = this.request
+    const { sampler, config, step, chat, onEvent, lanes } = this.request
     const { temperature, top_k, top_p, min_p } = config
+    for (const { slot, index, episode } of writing) lanes?.begin(slot, 'sampling', index, episode.turns.length)
     const requests = writing.map(({ slot, index, episode }) => ({
       slot,
       uniform: uniform(config.seed, step, index, episode.ids.length),
@@ -246,7 +254,7 @@ class Rollout {
 
   /** The model has ended its turn: an answer, or calls for the environment. */
   private endTurn(run: Playing): void {
-    const { chat, environment, config, step, onEvent } = this.request
+    const { chat, environment, config, step, onEvent, lanes } = this.request
     const { episode } = run
     episode.terminated = true
     const parsed = parseTurn(chat.text(episode.ids.slice(run.turnStart, -1)))
@@ -258,6 +266,7 @@ class Rollout {
     if (run.rounds >= config.max_tool_calling_iterations) return this.finish(run, 'turn_limit')
     run.phase = 'waiting'
     run.outcome = null
+    lanes?.begin(run.slot, 'waiting', run.index, episode.turns.length - 1)
     const at = { step, index: run.index, turn: episode.turns.length - 1 }
     const listener = {
       waiting: (): void => {
@@ -271,6 +280,7 @@ class Rollout {
     }
     const answered = (outcome: TurnOutcome): void => {
       run.outcome = outcome
+      if (!this.over) lanes?.end(run.slot)
       this.wake.up()
     }
     playTurn(run.session, parsed.calls, environment.tools, listener).then(answered, (error: unknown) =>
@@ -286,7 +296,7 @@ class Rollout {
 
   /** The environment has answered to a turn: the episode ends, or the results are appended and the model goes on. */
   private async continueAfter(run: Playing, outcome: TurnOutcome): Promise<void> {
-    const { sampler, chat, config, step, onEvent } = this.request
+    const { sampler, chat, config, step, onEvent, lanes } = this.request
     const { episode } = run
     const turn = episode.turns.at(-1) as Turn
     run.outcome = null
@@ -309,7 +319,10 @@ class Rollout {
     run.phase = 'sampling'
     onEvent({ type: 'tokens', step, index: run.index, tokens: appendedTokens(episode, chat, turn.end) })
     // The end-of-turn token was sampled but is not in the cache yet.
+    lanes?.endAll('sampling')
+    lanes?.begin(run.slot, 'prefill', run.index, episode.turns.length)
     await sampler.prefill(run.slot, [endOfTurn, ...suffix.ids])
+    lanes?.end(run.slot)
   }
 
   private fail(run: Run, { error, lasting, unreadable }: Failure): void {
@@ -334,7 +347,9 @@ class Rollout {
   }
 
   private releaseSlot(run: Run): void {
-    if (run.slot !== null) this.pool.release(run.slot)
+    if (run.slot === null) return
+    this.pool.release(run.slot)
+    this.request.lanes?.end(run.slot)
     run.slot = null
   }
 
@@ -372,12 +387,4 @@ class Rollout {
   private tooLong(tokens: number): string {
     return `The prompt has ${tokens} tokens; the context holds ${this.request.sampler.contextLength}.`
   }
-}
-
-/**
- * 0 when the policy never got one call into the environment: that is its own doing, and without a reward it could not learn to call.
- * null when it did and the environment gave no reward: there is nothing to learn from.
- */
-function earnedNothing(episode: Episode): number | null {
-  return episode.turns.some((turn) => turn.calls.some((call) => !call.error)) ? null : 0
 }

@@ -5,6 +5,7 @@ import type { Sampler } from '../core/engine'
 import type { Environment } from '../core/environment'
 import type { TrainEvent } from '../core/events'
 import type { ChatFormat } from './chat'
+import type { Lanes } from './lanes'
 
 export interface RolloutRequest {
   /** Number of the GRPO step (part of every random key). */
@@ -28,4 +29,6 @@ export interface RolloutRequest {
   gate?: () => Promise<void>
   /** Aborting ends every unfinished episode with exit 'stopped'. */
   signal?: AbortSignal
+  /** Told what every slot does. */
+  lanes?: Lanes
 }

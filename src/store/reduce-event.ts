@@ -2,6 +2,7 @@
 
 import { type Episode, unparsed, verdictOf } from '../core/episode'
 import { summarise } from '../core/run-record'
+import { addSpans, type TimelineSpan } from '../core/timeline'
 import type { StepRecord, TrainEvent } from '../worker/protocol'
 import type { TokenLog } from './token-log'
 import {
@@ -78,7 +79,7 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
     case 'training':
       return changeStep(view, event.step, (s) => ({ ...s, training: { done: event.done, total: event.total } }))
     case 'timeline':
-      return view
+      return changeStep(view, event.step, (s) => ({ ...s, timeline: withSpans(s.timeline, event.spans) }))
     case 'step-finished':
       return finishStep(view, event.record, tokens)
     case 'evaluation': {
@@ -91,6 +92,12 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
 }
 
 const untilOf = (seconds: number | null, now: number) => (seconds === null ? null : now + seconds * 1000)
+
+function withSpans(before: readonly TimelineSpan[] = [], spans: readonly TimelineSpan[]): readonly TimelineSpan[] {
+  const all = [...before]
+  addSpans(all, spans)
+  return all
+}
 
 /** What is known of an episode once it has ended. */
 export function outcomeOf(episode: Episode) {
@@ -126,6 +133,7 @@ function finishStep(view: RunView, record: StepRecord, tokens: TokenLog): RunVie
     training: null,
     finished: true,
     groups: record.groups,
+    ...(record.timeline && { timeline: record.timeline }),
     episodes: s.episodes.map((e) => ({ ...e, advantage: byIndex.get(e.index)?.advantage ?? e.advantage })),
   }))
   return { ...updated, history }

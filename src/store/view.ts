@@ -5,6 +5,7 @@ import type { DiscoveredEnvironment } from '../core/discovered'
 import type { ExitReason, Verdict } from '../core/episode'
 import type { EngineReport, StepRecord } from '../core/events'
 import type { StepSummary } from '../core/run-record'
+import type { TimelineSpan } from '../core/timeline'
 import type { Tool } from '../core/tools'
 import type { RunState } from '../worker/protocol'
 
@@ -65,6 +66,8 @@ export interface StepView {
   /** null before the rewards are in. */
   groups: readonly GroupStats[] | null
   training: { done: number; total: number } | null
+  /** What every slot did so far; absent where nobody measured it. */
+  timeline?: readonly TimelineSpan[]
   /** The update is done and its metrics are in `history`. */
   finished: boolean
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GrpoConfig } from '../core/config'
 import type { StepRecord, TrainEvent } from '../core/events'
+import { addSpans, type TimelineSpan } from '../core/timeline'
 import { GrpoTrainer, type GrpoTrainerOptions } from './grpo'
 import { groupSeeds } from './seeds'
 import { bandit, banditConfig, banditEngine, chat } from './testing/bandit'
@@ -83,6 +84,40 @@ describe('GrpoTrainer', () => {
     expect(metrics['num_tokens']).toBe(episodes.reduce((sum, e) => sum + e.promptLength + e.mask.filter((m) => m === 1).length, 0))
     expect(metrics).toMatchObject({ learning_rate: 0.1, 'environment/unscorable': 0, step_time: 0 })
     expect(seconds).toEqual({ sampling: 0, training: 0 })
+  })
+
+  it('says where the time went, without pauses, as it goes and with the record', async () => {
+    let seconds = 0
+    const events: TrainEvent[] = []
+    const takesTime = ['tokens', 'environment-waiting', 'training']
+    const onEvent = (event: TrainEvent): void => {
+      events.push(event)
+      if (takesTime.includes(event.type)) seconds += 0.0625
+    }
+    const { trainer } = make({}, { onEvent, now: () => seconds })
+    let paused = false
+    const record = await trainer.step(async () => {
+      if (!paused) seconds += 100
+      paused = true
+    })
+    const timeline = record.timeline ?? []
+    const kinds = new Set(timeline.map(({ kind }) => kind))
+    expect([...kinds].sort()).toEqual(['sampling', 'training', 'waiting'])
+    const { sampling, training } = record.seconds
+    for (const { kind, start, end } of timeline) {
+      expect(start).toBeGreaterThanOrEqual(kind === 'training' ? sampling * 1000 : 0)
+      expect(end).toBeLessThanOrEqual((kind === 'training' ? sampling + training : sampling) * 1000)
+    }
+    expect(timeline.flatMap(({ part }) => part ?? [])).toEqual(['gradient', 'score'])
+    const trained = timeline.filter(({ lane }) => lane === -1).reduce((sum, { start, end }) => sum + end - start, 0)
+    expect(trained).toBeCloseTo(training * 1000, 1)
+    const told: TimelineSpan[] = []
+    for (const event of events) if (event.type === 'timeline') addSpans(told, event.spans)
+    expect(told).toEqual(timeline)
+    const written = record.episodes.reduce((sum, { mask }) => sum + mask.filter((m) => m === 1).length, 0)
+    const seen = record.episodes.reduce((sum, { ids }) => sum + ids.length, 0)
+    expect(record.metrics['tokens_per_second/sampling']).toBeCloseTo(written / sampling, 9)
+    expect(record.metrics['tokens_per_second/training']).toBeCloseTo(seen / training, 9)
   })
 
   it('is a function of the seed, whatever the order in which the environment answers', async () => {

@@ -6,6 +6,7 @@ import type { Environment } from '../core/environment'
 import type { Episode } from '../core/episode'
 import type { Metrics, ScoredEpisode, StepRecord, TrainEvent } from '../core/events'
 import { waitAtGate } from '../core/sleep'
+import { TRAINER } from '../core/timeline'
 import {
   advantages as computeAdvantages,
   completionMetrics,
@@ -18,11 +19,13 @@ import {
   type GroupStatistics,
 } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
+import { Lanes } from '../rollout/lanes'
 import { rollout } from '../rollout/rollout'
 import { assertComparable, assertNotStopped } from './guard'
 import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
 import { groupSeeds } from './seeds'
 import { Stopwatch } from './stopwatch'
+import { throughputMetrics } from './throughput'
 import { updatePolicy, type PolicyUpdate } from './update'
 
 export interface GrpoTrainerOptions {
@@ -101,17 +104,30 @@ export class GrpoTrainer {
       this.frozen = true
     }
     const watch = new Stopwatch(this.now)
-    const pause = watch.watch(gate)
+    const watched = watch.watch(gate)
     const began = watch.read()
+    const lanes = new Lanes(
+      () => (watch.read() - began) * 1000,
+      (spans) => onEvent({ type: 'timeline', step, spans }),
+    )
+    const pause = (): Promise<void> => {
+      lanes.report()
+      return watched()
+    }
 
-    const episodes = await sampleThroughOutages(() => this.sample(step, pause, signal), {
+    const episodes = await sampleThroughOutages(() => this.sample(step, lanes, pause, signal), {
       step,
       environment: environment.name,
       onEvent,
-      wait: this.wait,
+      wait: (...wait) => {
+        for (let slot = 0; slot < engine.slots; slot++) lanes.begin(slot, 'waiting', -1, -1)
+        return this.wait(...wait)
+      },
       gate: pause,
       ...(signal ? { signal } : {}),
     })
+    lanes.endAll()
+    lanes.report(true)
     const sampled = watch.read()
 
     const rewards = episodes.map((episode) => episode.reward)
@@ -130,10 +146,17 @@ export class GrpoTrainer {
       advantages,
       optimizerSteps: this.done * grpo.num_iterations,
       maskEnvironment: this.maskEnvironment,
-      onProgress: (done, total) => onEvent({ type: 'training', step, done, total }),
+      onProgress: (done, total) => {
+        onEvent({ type: 'training', step, done, total })
+        lanes.report()
+      },
+      onPart: (part, iteration) => lanes.begin(TRAINER, 'training', -1, iteration, lanes.now(), part),
       ...(signal ? { signal } : {}),
     })
+    const timeline = lanes.finish()
     const ended = watch.read()
+
+    const seconds = { sampling: sampled - began, training: ended - sampled }
 
     this.done = step
     this.tokens += countTokens(episodes)
@@ -141,15 +164,16 @@ export class GrpoTrainer {
       step,
       episodes: episodes.map((episode, i) => scored(episode, advantages[i] ?? 0, update, i)),
       groups,
-      metrics: this.metrics(episodes, groups, advantages, update, ended - began),
-      seconds: { sampling: sampled - began, training: ended - sampled },
+      metrics: this.metrics(episodes, groups, advantages, update, seconds),
+      seconds,
       version: engine.version,
+      ...(timeline.length > 0 && { timeline }),
     }
     onEvent({ type: 'step-finished', record })
     return record
   }
 
-  private sample(step: number, gate: () => Promise<void>, signal: AbortSignal | undefined): Promise<Episode[]> {
+  private sample(step: number, lanes: Lanes, gate: () => Promise<void>, signal: AbortSignal | undefined): Promise<Episode[]> {
     const { config, engine, environment, chat, onEvent } = this.options
     const { grpo, system_prompt, user_prompt } = config
     const seeds = groupSeeds(grpo.seed, step, grpo.prompts_per_step)
@@ -167,6 +191,7 @@ export class GrpoTrainer {
       chat,
       onEvent,
       gate,
+      lanes,
       ...(signal ? { signal } : {}),
     })
   }
@@ -188,7 +213,7 @@ export class GrpoTrainer {
     groups: readonly GroupStatistics[],
     advantages: Float64Array,
     update: PolicyUpdate,
-    step_time: number,
+    seconds: StepRecord['seconds'],
   ): Metrics {
     const { config, environment } = this.options
     return {
@@ -207,7 +232,8 @@ export class GrpoTrainer {
         }),
       ),
       num_tokens: this.tokens,
-      step_time,
+      step_time: seconds.sampling + seconds.training,
+      ...throughputMetrics(episodes, update.trainLogprobs.map((logprobs) => logprobs !== null), config.grpo.num_iterations, seconds),
     }
   }
 }

@@ -8,6 +8,7 @@ import type { GrpoConfig } from '../core/config'
 import type { SequenceGradient, SequenceScores, Trainer, TrainSequence } from '../core/engine'
 import type { Episode } from '../core/episode'
 import { PlaygroundError } from '../core/errors'
+import type { TrainingPart } from '../core/timeline'
 import { countTrained, learningRateFactor, lossNormalizer, policyLoss, sum, trainingMask, type UpdateRecord } from '../rl'
 import { assertFinite, assertNotStopped, nonFinite } from './guard'
 
@@ -24,6 +25,8 @@ export interface UpdateRequest {
   maskEnvironment: boolean
   /** Sequences done, over all iterations. */
   onProgress: (done: number, total: number) => void
+  /** Told of what begins. */
+  onPart?: (part: TrainingPart, iteration: number) => void
   /** Aborting before the first optimizer step throws 'stopped'; later it is too late and the update completes. */
   signal?: AbortSignal
 }
@@ -76,7 +79,7 @@ export async function updatePolicy(request: UpdateRequest): Promise<PolicyUpdate
   }
 }
 
-async function runUpdate({ engine, grpo, episodes, advantages, optimizerSteps, maskEnvironment, onProgress, signal }: UpdateRequest) {
+async function runUpdate({ engine, grpo, episodes, advantages, optimizerSteps, maskEnvironment, onProgress, onPart, signal }: UpdateRequest) {
   const temperature = grpo.temperature || 1
   const members = episodes.flatMap((episode, position): Member[] => {
     if (episode.reward === null) return []
@@ -90,6 +93,7 @@ async function runUpdate({ engine, grpo, episodes, advantages, optimizerSteps, m
   const passive = trained.filter((member) => !active.includes(member))
 
   if (grpo.beta !== 0 && trained.length > 0) {
+    onPart?.('reference', 0)
     const scores = await engine.score(trained.map((member) => member.sequence), { temperature, adapter: 'reference' })
     trained.forEach((member, i) => (member.reference = (scores[i] as SequenceScores).logprobs.slice()))
   }
@@ -129,16 +133,19 @@ async function runUpdate({ engine, grpo, episodes, advantages, optimizerSteps, m
     }
 
     if (active.length > 0) {
+      onPart?.('gradient', iteration)
       await engine.accumulate(active.map((member) => member.sequence), { temperature }, (indices, scores) =>
         indices.map((index, i) => take(active[index] as Member, scores[i] as SequenceScores)),
       )
     }
     if (passive.length > 0) {
+      onPart?.('score', iteration)
       const scores = await engine.score(passive.map((member) => member.sequence), { temperature })
       passive.forEach((member, i) => take(member, scores[i] as SequenceScores))
     }
     if (iteration === 0) assertNotStopped(signal)
 
+    onPart?.('optimizer', iteration)
     const grad_norm = await optimizerStep(engine, { ...grpo, learning_rate })
     const inOrder = trained.flatMap((member) => shares.get(member) ?? [])
     result.updates.push({
