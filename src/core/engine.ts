@@ -37,6 +37,8 @@ export interface SamplingParams {
 export interface Sampler {
   readonly slots: number
   readonly contextLength: number
+  /** Whether scoring and training empty the slots; absent: they do not. */
+  readonly scoringEmptiesSlots?: boolean
   /** Number of tokens in a slot. */
   length(slot: number): number
   /** Empties a slot. */

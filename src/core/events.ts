@@ -3,6 +3,7 @@
 import type { LoraConfig } from './config'
 import type { EngineInfo } from './engine'
 import type { Author, Episode } from './episode'
+import type { ErrorKind } from './errors'
 import type { TokenAlternative } from './engine'
 import type { TimelineSpan } from './timeline'
 
@@ -99,7 +100,7 @@ export type RunState =
   /** `step`: finished ones. `at`: Step went on by this grain, and the step is in its middle. */
   | { state: 'paused'; step: number; at?: 'token' | 'episode' }
   | { state: 'finished'; step: number; reason: 'step-limit' | 'target-reward' }
-  | { state: 'failed'; error: string; advice: string; recoverable: boolean }
+  | { state: 'failed'; error: string; advice: string; recoverable: boolean; /** Absent for what nobody foresaw. */ kind?: ErrorKind }
 
 /** WebGPU against WASM on a slice of the same weights, at load. */
 export interface SelfTestReport {

@@ -132,6 +132,10 @@ export class EngineInstance extends EngineTrainer implements Engine {
     this.lora = loaded.spec.lora
   }
 
+  get scoringEmptiesSlots(): boolean {
+    return this.sampler.scoringEmptiesSlots
+  }
+
   length: Engine['length'] = (slot) => this.sampler.length(slot)
   reset: Engine['reset'] = (slot) => this.sampler.reset(slot)
   // Each call is several runs and copies over shared buffers: one at a time, in the order of the calls.

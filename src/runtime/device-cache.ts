@@ -56,8 +56,12 @@ export class DeviceCache implements KvCache {
     return this.held
   }
 
+  get lends(): boolean {
+    return this.rowSize * (this.slots + 1) * this.model.spec.config.num_hidden_layers * 8 >= WORTH_FREEING
+  }
+
   makeRoom(): boolean {
-    if (!this.held || this.rowSize * (this.slots + 1) * this.held.slots.length * 8 < WORTH_FREEING) return false
+    if (!this.held || !this.lends) return false
     for (const { key, value } of [...this.held.slots, ...this.held.single]) this.model.device.free(key.value, value.value)
     this.held = null
     return true

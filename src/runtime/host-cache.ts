@@ -95,6 +95,8 @@ export class HostCache implements KvCache {
   }
 
   /** Host memory is the page's; what training needs lies elsewhere. */
+  readonly lends = false
+
   makeRoom(): boolean {
     return false
   }

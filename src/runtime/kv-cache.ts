@@ -16,6 +16,8 @@ export interface KvCache {
   decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor>
   /** Copies a slot's first `length` tokens over other slots. */
   copy(from: number, to: readonly number[], length: number): void
+  /** Whether makeRoom() has anything worth giving. */
+  readonly lends: boolean
   /**
    * Gives its memory back where that is worth it (after training the tokens in it are stale anyway); the next prefill takes it
    * again. Returns whether the slots' contents are gone.

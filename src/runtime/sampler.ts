@@ -37,6 +37,10 @@ export class EngineSampler implements Sampler {
     this.lengths[this.checkedSlot(slot)] = 0
   }
 
+  get scoringEmptiesSlots(): boolean {
+    return this.cache.lends
+  }
+
   /** Gives the KV cache's memory to training where it is large; the slots are empty then. */
   makeRoom(): void {
     if (this.cache.makeRoom()) this.lengths.fill(0)

@@ -2,6 +2,7 @@
 
 import type { Author } from '../core/episode'
 import type { AppendedToken, ScoredEpisode, TokenOption } from '../core/events'
+import type { Examination } from '../core/examination'
 import { trainedMask } from '../core/trained-mask'
 import { KEPT_EPISODE_STEPS } from './view'
 
@@ -23,7 +24,7 @@ export interface LoggedToken {
   lastLogprob?: number
   /** The base model's log-prob of a trained token, nats; where it was examined. */
   baseLogprob?: number
-  /** The log-prob under the adapter after the update of the token's step, nats; where it was examined. */
+  /** The log-prob under a later adapter, nats, where it was examined: after the update of the token's step in the recording, now in a run. */
   afterLogprob?: number
   top: readonly TokenOption[] | null
 }
@@ -33,6 +34,8 @@ export class TokenLog {
   private readonly steps = new Map<number, Map<number, LoggedToken[]>>()
   /** Text of every token id that was seen, for alternatives that arrive as bare ids. */
   private readonly texts = new Map<number, string>()
+  /** Rises whenever numbers of tokens that stand here already change: what is drawn of them is then old. */
+  revision = 0
 
   /** Makes room for a step and drops the oldest beyond the kept ones. */
   startStep(step: number): void {
@@ -65,6 +68,7 @@ export class TokenLog {
   score(episode: ScoredEpisode): void {
     const log = this.steps.get(episode.step)?.get(episode.index)
     if (!log || log.length !== episode.ids.length) return
+    this.revision++
     const trained = trainedMask(episode)
     for (let i = 0; i < log.length; i++) {
       const token = log[i] as LoggedToken
@@ -76,6 +80,24 @@ export class TokenLog {
       const last = episode.lastLogprobs?.[i]
       if (ref !== undefined) token.refLogprob = ref
       if (last !== undefined) token.lastLogprob = last
+      const base = episode.baseLogprobs?.[i]
+      const after = episode.afterLogprobs?.[i]
+      if (base !== undefined) token.baseLogprob = base
+      if (after !== undefined) token.afterLogprob = after
+    }
+  }
+
+  /** Adds what an examination of a whole episode found; left alone like scores where the lengths disagree. */
+  examine(step: number, index: number, { logprobs, baseLogprobs }: Pick<Examination, 'logprobs' | 'baseLogprobs'>): void {
+    const log = this.steps.get(step)?.get(index)
+    if (!log || log.length !== logprobs.length) return
+    this.revision++
+    for (let i = 0; i < log.length; i++) {
+      const token = log[i] as LoggedToken
+      if (token.mask === 0) continue
+      const [after, base] = [logprobs[i], baseLogprobs[i]]
+      if (after !== undefined) token.afterLogprob = after
+      if (base !== undefined) token.baseLogprob = base
     }
   }
 

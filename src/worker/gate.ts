@@ -4,6 +4,8 @@ import { sleep } from '../core/sleep'
 
 export class Gate {
   private closed: { promise: Promise<void>; open: () => void } | null = null
+  /** Who waits at it. */
+  private waiting = 0
   /** Least time between two ticks, ms. */
   private interval = 0
   private lastTick = -Infinity
@@ -18,6 +20,11 @@ export class Gate {
     private readonly onWait: () => void,
     private readonly now: () => number = () => performance.now(),
   ) {}
+
+  /** The loop stands at the closed gate: it computes nothing until it is opened. */
+  get holds(): boolean {
+    return this.closed !== null && this.waiting > 0
+  }
 
   close(): void {
     if (this.closed) return
@@ -50,8 +57,10 @@ export class Gate {
   pass = async (): Promise<void> => {
     for (;;) {
       if (this.closed) {
+        this.waiting++
         this.onWait()
         await this.closed.promise
+        this.waiting--
         continue
       }
       const left = this.lastTick + this.interval - this.now()

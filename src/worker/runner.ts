@@ -11,7 +11,9 @@ import { GrpoTrainer } from '../train/grpo'
 import { shouldStop } from '../train/stop'
 import type { Checkpoint } from './archive'
 import { ChatSession, ENDS_CHAT } from './chat'
+import { answerComparison } from './compare-policies'
 import { answerEvaluation } from './evaluation'
+import { answerExamination } from './examine'
 import type { RunJournal } from './journal'
 import { differences, type KeptRun, restoreInto } from './kept-run'
 import { RunLoader } from './loader'
@@ -36,6 +38,7 @@ export class Runner {
   private records: Pick<StepRecord, 'step' | 'metrics'>[] = []
   private readonly loop: TrainingLoop
   private chatStop = new AbortController()
+  private compareStop = new AbortController()
   /** What is being loaded. */
   private loading: RunConfig | null = null
   /** A person wants the run before the load back. */
@@ -73,7 +76,7 @@ export class Runner {
 
   /** Takes a command; never throws: failures become messages. */
   handle(command: Command): void {
-    if (ENDS_CHAT.includes(command.type)) this.chatStop.abort()
+    if (ENDS_CHAT.includes(command.type)) this.endTalk()
     switch (command.type) {
       case 'configure':
         return this.load(command, () => this.configure(command.config))
@@ -102,6 +105,13 @@ export class Runner {
       }
       case 'chat-stop':
         return this.chatStop.abort()
+      case 'examine':
+        return this.enqueue(() => answerExamination(this.run, this.loop.doing, command, this.post))
+      case 'compare': {
+        if (this.compareStop.signal.aborted) this.compareStop = new AbortController()
+        const { signal } = this.compareStop
+        return this.enqueue(() => this.compare(command, signal))
+      }
       case 'pause-load':
         // What is loaded again after a failure holds the only copy of an adapter: it is not given up.
         if (this.restoring) return
@@ -126,7 +136,7 @@ export class Runner {
 
   /** Goes on with a kept run; `read` finds it once the run before it has ended. Never throws. */
   resume(command: Command, read: () => Promise<KeptRun>): void {
-    this.chatStop.abort()
+    this.endTalk()
     this.load(command, async () => {
       await this.loop.halt()
       // What is read must hold the last step of the run that is there, should it be the same one.
@@ -362,6 +372,18 @@ export class Runner {
     // A step in its middle holds the slots.
     if (this.run && !this.loop.busy) return this.run.talk.turn(command, signal)
     this.post(chatRefused(command.requestId, this.run !== null, this.loop.paused))
+  }
+
+  private async compare(command: Extract<Command, { type: 'compare' }>, signal: AbortSignal): Promise<void> {
+    // The conversation's slot and session are wanted; a step in its middle is refused and loses nothing.
+    if (this.loop.doing === 'nothing') await this.run?.talk.release()
+    return answerComparison(this.run, this.loop.doing, command, this.post, signal)
+  }
+
+  /** The engine is needed: nobody waits until a chat or a comparison is at its end. */
+  private endTalk(): void {
+    this.chatStop.abort()
+    this.compareStop.abort()
   }
 
   private warn(text: string): void {

@@ -3,6 +3,7 @@
 import { PlaygroundError } from '../core/errors'
 import type { RunState, TrainEvent } from '../core/events'
 import type { PauseGate } from '../core/sleep'
+import type { Doing } from './examine'
 import { Gate } from './gate'
 import type { Grain } from './protocol'
 
@@ -46,6 +47,12 @@ export class TrainingLoop {
   /** A person, or the grain, has paused it, or is about to. */
   get paused(): boolean {
     return this.resting
+  }
+
+  /** What the engine can be asked beside it depends on this. */
+  get doing(): Doing {
+    if (!this.busy) return 'nothing'
+    return this.gate.holds ? 'held' : 'working'
   }
 
   /** Begins, or goes on where it stands. */

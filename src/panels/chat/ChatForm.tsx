@@ -4,24 +4,16 @@ import { type FormEvent, useId, useState } from 'react'
 import { TINY_MODEL } from '../../env/presets'
 import { useChat, useRun, useSetup, useStores } from '../../store/hooks'
 import { writeEnvironment } from '../../store/link'
-import { isBroken, latestStep, type RunView } from '../../store/view'
+import { occupied } from '../../store/occupied'
+import type { RunView } from '../../store/view'
 import { S } from '../../ui/strings'
 import { submitOnEnter } from '../../ui/submit'
-
-/** Why nobody can be asked now; null when somebody can. */
-function refusal(view: RunView): string | null {
-  const { run } = view
-  if (run.state === 'loading' || run.state === 'load-paused' || isBroken(run)) return S.chat.loading
-  if (run.state === 'running' || run.state === 'pausing') return S.chat.training
-  if (run.state === 'paused' && latestStep(view)?.finished === false) return S.chat.midStep
-  return null
-}
 
 export function ChatForm() {
   const { chat } = useStores()
   const { tools } = useChat((view) => view.settings)
   const busy = useChat((view) => view.busy)
-  const why = useRun(refusal)
+  const why = useRun(occupied)
   const [text, setText] = useState('')
   const ready = why === null && !busy && (text.trim() !== '' || tools)
 
@@ -72,7 +64,7 @@ export function ChatForm() {
       </div>
       {why && (
         <p className="note" data-testid="chat-refusal">
-          {why}
+          {S.chat[why]}
         </p>
       )}
     </form>
