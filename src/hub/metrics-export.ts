@@ -1,5 +1,6 @@
 /** A run's curves for other programs: a CSV, the Trainer's trainer_state.json, and a folder that puts the run into trackio. */
 
+import { csvLine, csvNumber } from '../core/csv'
 import type { EvaluationRecord, ExportFile, RunRecord, StepSummary } from '../core/run-record'
 import { wellFormedJson } from '../core/text'
 import { withoutTokens } from './secrets'
@@ -14,13 +15,7 @@ interface Logged {
 /** A table with `step` first and the other columns in the order in which they first appear; cells of undefined metrics are empty. */
 function csv(rows: readonly Logged[]): string {
   const names = [...new Set(rows.flatMap(({ metrics }) => Object.keys(metrics)))]
-  const line = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`
-  const cell = (value: number | null | undefined) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : '')
-  return line(['step', ...names]) + rows.map(({ step, metrics }) => line([String(step), ...names.map((name) => cell(metrics[name]))])).join('')
-}
-
-function csvCell(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return csvLine(['step', ...names]) + rows.map(({ step, metrics }) => csvLine([String(step), ...names.map((name) => csvNumber(metrics[name]))])).join('')
 }
 
 /** One line per step, TRL's metric names as columns, every digit of every number. */

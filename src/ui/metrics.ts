@@ -8,16 +8,14 @@ export interface MetricRow {
   name: string
   /** Where the name is too long for its column. */
   label?: string
-  help: string
   value: (step: StepSummary) => number | null
   write: (value: number | null) => string
   /** Left out of the panel when there is no value. */
   optional?: boolean
 }
 
-const metric = (name: string, help: string, write: (value: number | null) => string, more: Partial<MetricRow> = {}): MetricRow => ({
+const metric = (name: string, write: (value: number | null) => string, more: Partial<MetricRow> = {}): MetricRow => ({
   name,
-  help,
   write,
   value: (step) => step.metrics[name] ?? null,
   ...more,
@@ -25,6 +23,7 @@ const metric = (name: string, help: string, write: (value: number | null) => str
 const plainNumber = (value: number | null) => number(value)
 const nats = (value: number | null) => (value === null ? NONE : `${number(value)} nats`)
 const tokens = (value: number | null) => (value === null ? NONE : `${count(value)} tokens`)
+const rate = (value: number | null) => (value === null ? NONE : plain(Number(value.toPrecision(3))))
 /** What float32 leaves of a sum that is 0 says nothing. */
 const ROUNDING = 1e-7
 const writeLoss = (value: number | null) => (value !== null && value !== 0 && Math.abs(value) < ROUNDING ? '≈ 0' : signed(value))
@@ -34,42 +33,65 @@ const seconds = (value: number | null) => (value === null ? NONE : duration(valu
 
 /** The Update panel, top to bottom. */
 export const UPDATE_ROWS: readonly MetricRow[] = [
-  metric('loss', 'The value that was minimised. Near 0 by construction with one update per batch: watch the reward, not the loss.', writeLoss),
-  metric('grad_norm', 'Length of the gradient before clipping.', plainNumber),
-  metric('learning_rate', 'The rate of this optimizer step.', (v) => (v === null ? NONE : plain(Number(v.toPrecision(3))))),
-  metric('entropy', 'How undecided the model is, on average over its tokens.', nats),
-  metric('kl', 'Distance from the reference policy, token mean (k3).', nats, { optional: true }),
-  metric('clip_ratio/low_mean', 'Share of tokens held back by epsilon from below.', percent),
-  metric('clip_ratio/high_mean', 'Share of tokens held back by epsilon_high from above.', percent),
-  metric(
-    'sampling/sampling_logp_difference/mean',
-    'Absolute difference between the log-probs of the sampler and of the trainer: should be rounding noise.',
-    nats,
-    { label: 'logp_difference/mean' },
-  ),
-  metric('num_tokens', 'Prompt and model tokens so far; tool results are not counted.', tokens),
-  { name: 'sampling', help: 'Time in which the episodes were played.', value: (s) => timed(s.seconds.sampling), write: seconds },
-  { name: 'training', help: 'Time of forward, backward and optimizer.', value: (s) => timed(s.seconds.training), write: seconds },
+  metric('loss', writeLoss),
+  metric('grad_norm', plainNumber),
+  metric('learning_rate', rate),
+  metric('entropy', nats),
+  metric('kl', nats, { optional: true }),
+  metric('clip_ratio/low_mean', percent),
+  metric('clip_ratio/high_mean', percent),
+  metric('sampling/sampling_logp_difference/mean', nats, { label: 'logp_difference/mean' }),
+  metric('num_tokens', tokens),
+  { name: 'sampling', value: (s) => timed(s.seconds.sampling), write: seconds },
+  { name: 'training', value: (s) => timed(s.seconds.training), write: seconds },
 ]
 
-/** Curves that a person may choose; 'reward' is drawn with its range. */
-export const CURVE_NAMES = [
-  'reward',
-  'success',
-  'entropy',
-  'grad_norm',
-  'completions/mean_length',
-  'turns/mean',
-  'frac_reward_zero_std',
-  'kl',
-  'clip_ratio/region_mean',
-  'sampling/sampling_logp_difference/mean',
-  'learning_rate',
-  'loss',
-] as const
-export type CurveName = (typeof CURVE_NAMES)[number]
+/** A number of a step by its name: a metric, or what stands beside the metrics. null where nothing was measured. */
+export function metricOf(step: StepSummary, name: string): number | null {
+  const value = step.metrics[name] ?? BESIDE[name]?.(step) ?? null
+  return value !== null && Number.isFinite(value) ? value : null
+}
 
-/** A value of a curve as text. */
+const BESIDE: Readonly<Record<string, (step: StepSummary) => number | null>> = {
+  'reward/min': (s) => s.rewardMin,
+  'reward/max': (s) => s.rewardMax,
+  'seconds/sampling': (s) => timed(s.seconds.sampling),
+  'seconds/training': (s) => timed(s.seconds.training),
+  // Runs that were kept before it was a metric.
+  'groups/useful': (s) => (s.groups.length === 0 ? null : s.groups.filter((group) => group.signal).length / s.groups.length),
+}
+
+export type Unit = 'share' | 'nats' | 'tokens' | 'tokens/s' | 's' | 'ms' | ''
+
+const UNITS: readonly [RegExp, Unit][] = [
+  [/^(success$|frac_|groups\/useful|clip_ratio\/|exit\/|verdict\/|completions\/clipped_ratio|tools\/(parse_)?failure)/, 'share'],
+  [/^(entropy|kl|sampling\/sampling_logp_difference\/\w+)$/, 'nats'],
+  [/^(completions\/\w+_length|tokens\/\w+|num_tokens)$/, 'tokens'],
+  [/^tokens_per_second\//, 'tokens/s'],
+  [/^(step_time|seconds\/\w+)$/, 's'],
+  [/_ms$/, 'ms'],
+]
+
+/** What a metric is measured in; shares are written as percent. */
+export function unitOf(name: string): Unit {
+  return UNITS.find(([names]) => names.test(name))?.[1] ?? ''
+}
+
+/** A value of a curve as text, with its unit. */
 export function writeCurve(name: string, value: number | null | undefined): string {
-  return name === 'loss' ? writeLoss(value ?? null) : number(value)
+  if (value === null || value === undefined) return NONE
+  if (name === 'loss') return writeLoss(value)
+  if (name === 'learning_rate') return rate(value)
+  const unit = unitOf(name)
+  if (unit === 'share') return percent(value)
+  if (unit === 's') return seconds(value)
+  return unit === '' ? number(value) : `${number(value)} ${unit}`
+}
+
+/** A difference of two values as text: shares in percentage points. */
+export function writeDifference(name: string, difference: number | null): string {
+  if (difference === null) return NONE
+  const unit = unitOf(name)
+  if (unit === 'share') return `${signed(difference * 100)} points`
+  return unit === '' ? signed(difference) : `${signed(difference)} ${unit}`
 }

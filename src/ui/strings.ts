@@ -5,6 +5,7 @@ import type { ExitReason, Author } from '../core/episode'
 import type { Heat } from '../store/display'
 import { ADDRESS_STRINGS } from './address-strings'
 import { CHAT_STRINGS } from './chat-strings'
+import { CURVES_STRINGS } from './curves-strings'
 import { ENVIRONMENT_STRINGS } from './environment-strings'
 import { FORMULA_STRINGS } from './formula-strings'
 import { HELP_STRINGS } from './help-strings'
@@ -153,21 +154,7 @@ export const S = {
     advantage: 'advantage',
     position: (n: number, of: number) => `token ${n} of ${of}`,
   },
-  curves: {
-    title: 'Curves',
-    lead: 'One point per GRPO step. The band runs from the lowest to the highest reward of the step.',
-    empty: 'The first point appears after the first step.',
-    loading: 'Loading the chart',
-    noValues: 'This run has no values for it.',
-    table: 'Table',
-    chart: 'Chart',
-    metric: 'Metric',
-    reward: 'reward, mean and range',
-    step: 'step',
-    lowest: 'lowest reward',
-    highest: 'highest reward',
-    summary: (name: string, first: string, last: string, steps: number) => `${name} over ${steps} steps: first ${first}, last ${last}.`,
-  },
+  curves: CURVES_STRINGS,
   notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}`, steps: stepsInWords },
   chat: CHAT_STRINGS,
   environment: ENVIRONMENT_STRINGS,

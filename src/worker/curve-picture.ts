@@ -1,23 +1,13 @@
 /** The reward of a run as a picture for its card: the mean of every step in a band from the least to the most, with axes. */
 
 import type { StepSummary } from '../core/run-record'
+import { ticks } from '../core/ticks'
 
 const WIDTH = 960
 const HEIGHT = 480
 const PLOT = { left: 80, right: 24, top: 44, bottom: 56 }
 /** Always light: a card is read on white. */
 const COLORS = { background: '#ffffff', text: '#24292f', grid: '#d8dee4', band: '#cfe3f7', mean: '#0b62b0' }
-
-/** Round numbers that cover [low, high], about `count` of them, ascending. One number where both ends are equal. */
-export function ticks(low: number, high: number, count = 5): number[] {
-  if (!(high > low)) return [low]
-  const rough = (high - low) / count
-  const power = 10 ** Math.floor(Math.log10(rough))
-  const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power
-  const first = Math.floor(low / step + 1e-9)
-  const last = Math.ceil(high / step - 1e-9)
-  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)))
-}
 
 /** What is drawn: values in the reward's units, steps without a scorable episode left out. */
 export function curvePoints(history: readonly StepSummary[]): { step: number; mean: number; low: number; high: number }[] {

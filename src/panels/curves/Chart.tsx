@@ -1,105 +1,55 @@
-/** One curve by recharts; its own chunk, so that the page is there before the chart library. */
+/** The lines of one curve by recharts; its own chunk, so that the page is there before the chart library. What moves with the pointer is not drawn here. */
 
-import { memo } from 'react'
-import { Area, CartesianGrid, ComposedChart, Line, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
-import { number } from '../../ui/format'
-import { writeCurve } from '../../ui/metrics'
-import { S } from '../../ui/strings'
-import type { Domain, Point } from './series'
+import { Area, CartesianGrid, ComposedChart, Line, ResponsiveContainer, XAxis, YAxis } from 'recharts'
+import { PLOT } from './plot'
+import type { Tick } from './scale'
+import type { CurveView, Row } from './series'
+
+const AXIS = { stroke: 'var(--rule)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false, type: 'number', allowDataOverflow: true, interval: 'preserveStartEnd' } as const
+const STILL = { type: 'linear', isAnimationActive: false, connectNulls: false, activeDot: false } as const
+/** Of so few points every one is marked. */
+const FEW = 2
 
 interface ChartProps {
-  name: string
-  points: Point[]
-  /** How the lines of other runs look, in the order of `others` in the points. */
-  others: readonly { id: string; name: string; color: string; dash: string }[]
-  domain: Domain | null
-  /** Step that is looked at. */
-  marked: number | null
-  onPick: (step: number) => void
+  view: CurveView
+  /** Room for the labels at the lines' ends. */
+  right: number
 }
 
-const AXIS = { stroke: 'var(--rule)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false }
-
-export default memo(function Chart({ name, points, others, domain, marked, onPick }: ChartProps) {
+export default function Chart({ view: { rows, lines, scale, stacked, smoothed }, right }: ChartProps) {
+  const few = rows.length <= FEW
   return (
     <ResponsiveContainer width="100%" height="100%">
-      <ComposedChart
-        data={points}
-        margin={{ top: 6, right: 10, bottom: 0, left: 0 }}
-        accessibilityLayer={false}
-        onClick={(state) => {
-          const step = Number(state.activeLabel)
-          if (state.activeLabel !== undefined && Number.isFinite(step)) onPick(step)
-        }}
-      >
+      <ComposedChart data={rows} margin={{ top: PLOT.top, right, bottom: 0, left: 0 }} accessibilityLayer={false}>
         <CartesianGrid stroke="var(--rule)" vertical={false} strokeWidth={0.5} />
-        <XAxis dataKey="step" type="number" domain={['dataMin', 'dataMax']} allowDecimals={false} {...AXIS} minTickGap={24} height={20} />
-        <YAxis width={46} domain={domain ?? ['auto', 'auto']} tickFormatter={shortTick} {...AXIS} axisLine={false} tickCount={5} />
-        {name === 'reward' && (
-          <Area
-            dataKey="range"
-            type="linear"
-            stroke="none"
-            fill="var(--accent)"
-            fillOpacity={0.14}
-            dot={false}
-            activeDot={false}
-            isAnimationActive={false}
-            connectNulls={false}
-          />
-        )}
-        <Line
-          dataKey="value"
-          type="linear"
-          stroke="var(--accent)"
-          strokeWidth={1.75}
-          dot={points.length < 3 ? { r: 2.5, fill: 'var(--accent)', strokeWidth: 0 } : false}
-          activeDot={{ r: 3 }}
-          isAnimationActive={false}
-          connectNulls={false}
-        />
-        {others.map(({ id, color, dash }, i) => (
-          <Line
-            key={id}
-            dataKey={(point: Point) => point.others[i] ?? null}
-            type="linear"
-            stroke={color}
-            strokeWidth={1.5}
-            strokeDasharray={dash}
-            dot={false}
-            activeDot={{ r: 3, fill: color }}
-            isAnimationActive={false}
-            connectNulls={false}
-          />
-        ))}
-        {marked !== null && <ReferenceLine x={marked} stroke="var(--ink)" strokeDasharray="2 2" />}
-        <Tooltip
-          isAnimationActive={false}
-          cursor={{ stroke: 'var(--muted)', strokeWidth: 1 }}
-          content={({ active, payload, label }) => {
-            const point = payload?.[0]?.payload as Point | undefined
-            if (!active || !point) return null
-            return (
-              <div className="chart-tip">
-                {S.curves.step} {label}: {writeCurve(name, point.value)}
-                {point.range && ` (${number(point.range[0])} to ${number(point.range[1])})`}
-                {others.map(({ id, name: other }, i) => (
-                  <div key={id}>
-                    {other}: {writeCurve(name, point.others[i])}
-                  </div>
-                ))}
-              </div>
-            )
-          }}
-        />
+        <XAxis dataKey="x" domain={[...scale.x]} ticks={placesOf(scale.xTicks)} tickFormatter={labelOf(scale.xTicks)} {...AXIS} minTickGap={12} height={PLOT.bottom} />
+        <YAxis width={PLOT.left} domain={[...scale.y]} ticks={placesOf(scale.yTicks)} tickFormatter={labelOf(scale.yTicks)} {...AXIS} axisLine={false} />
+        {rows.some(({ band }) => band !== null) && <Area {...STILL} dataKey="band" stroke="none" fill="var(--accent)" fillOpacity={0.14} dot={false} />}
+        {smoothed && !stacked && lines.map(({ metric, run, color }, i) => <Line key={`raw ${run} ${metric}`} {...STILL} dataKey={(row: Row) => row.raw[i]} stroke={color} strokeOpacity={0.3} strokeWidth={1} dot={false} />)}
+        {lines.map(({ metric, run, color, dash }, i) => {
+          const key = `${run} ${metric}`
+          if (stacked) return <Area key={key} {...STILL} stackId="shares" dataKey={(row: Row) => row.y[i]} stroke="var(--ground)" strokeWidth={0.5} fill={color} fillOpacity={1} dot={false} />
+          const dots = few || rows.some(({ lone }) => lone.includes(i))
+          return (
+            <Line
+              key={key}
+              {...STILL}
+              dataKey={(row: Row) => row.y[i]}
+              stroke={color}
+              strokeWidth={i === 0 ? 1.75 : 1.5}
+              strokeDasharray={dash || undefined}
+              dot={
+                dots
+                  ? ({ cx, cy, index }) => (few || rows[index]?.lone.includes(i) ? <circle key={index} cx={cx} cy={cy} r={2.5} fill={color} /> : <g key={index} />)
+                  : false
+              }
+            />
+          )
+        })}
       </ComposedChart>
     </ResponsiveContainer>
   )
-})
-
-/** Axis labels: short, no padding zeros. */
-function shortTick(value: number): string {
-  return number(value, 2)
-    .replace(/(\.\d*?)0+$/, '$1')
-    .replace(/\.$/, '')
 }
+
+const placesOf = (ticks: readonly Tick[]) => ticks.map(({ at }) => at)
+const labelOf = (ticks: readonly Tick[]) => (at: number) => ticks.find((tick) => tick.at === at)?.label ?? ''

@@ -1,60 +1,80 @@
-/** The curves as numbers, newest step first. */
+/** The curves as numbers, newest step first; a step's button shows its episodes. */
 
-import type { StepSummary } from '../../core/run-record'
-import { number } from '../../ui/format'
-import { writeCurve } from '../../ui/metrics'
+import { useMemo } from 'react'
+import type { CurveAxis } from '../../store/display'
+import type { CurveSpec } from '../../ui/curve-specs'
+import { metricOf, writeCurve } from '../../ui/metrics'
 import { S } from '../../ui/strings'
-import type { ComparedRun } from '../runs/useCompared'
-import { seriesOf } from './series'
+import { PRESENT } from './present'
+import { type DrawnRun, placesOf } from './series'
+
+const C = S.curves
+/** More rows would take longer to lay out than anybody reads. */
+const MOST_ROWS = 200
 
 interface CurveTableProps {
-  history: readonly StepSummary[]
-  /** The first one is shown of the other runs, too. */
-  names: readonly string[]
-  others: readonly ComparedRun[]
+  specs: readonly CurveSpec[]
+  runs: readonly DrawnRun[]
+  range: readonly [number, number] | null
+  axis: CurveAxis
+  onPick: (step: number) => void
 }
 
-export function CurveTable({ history, names, others }: CurveTableProps) {
-  const [first = ''] = names
-  const own = new Map(history.map((s) => [s.step, s]))
-  const points = seriesOf(history, first, others.map((run) => run.history ?? []))
-  if (points.length === 0) return <p className="empty">{S.curves.empty}</p>
+export function CurveTable({ specs, runs, range, axis, onPick }: CurveTableProps) {
+  const columns = runs.flatMap((run) => columnsOf(specs, run).map((metric) => ({ run, metric })))
+  const bySteps = useMemo(() => runs.map(({ history }) => new Map(history.map((step) => [step.step, step]))), [runs])
+  const steps = useMemo(() => stepsIn(runs, range, axis), [runs, range, axis])
+  if (steps.length === 0) return <p className="empty">{C.empty}</p>
   return (
-    <div className="table-scroll" tabIndex={0} role="region" aria-label={S.curves.table}>
-      <table data-testid="curve-table">
-        <thead>
-          <tr>
-            <th scope="col">{S.curves.step}</th>
-            {names.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-            <th scope="col">{S.curves.lowest}</th>
-            <th scope="col">{S.curves.highest}</th>
-            {others.map(({ id, name }) => (
-              <th key={id} scope="col">
-                {S.runs.curves.column(first, name)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {points.toReversed().map(({ step, others: theirs }) => (
-            <tr key={step}>
-              <th scope="row">{step}</th>
-              {names.map((name) => (
-                <td key={name}>{writeCurve(name, own.get(step)?.metrics[name])}</td>
-              ))}
-              <td>{number(own.get(step)?.rewardMin)}</td>
-              <td>{number(own.get(step)?.rewardMax)}</td>
-              {others.map(({ id }, i) => (
-                <td key={id}>{number(theirs[i])}</td>
+    <>
+      <div className="table-scroll" tabIndex={0} role="region" aria-label={C.table}>
+        <table data-testid="curve-table">
+          <thead>
+            <tr>
+              <th scope="col">{C.step}</th>
+              {columns.map(({ run, metric }) => (
+                <th key={`${run.id} ${metric}`} scope="col">
+                  {run.id === PRESENT ? metric : S.runs.curves.column(metric, run.name)}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {steps.slice(0, MOST_ROWS).map((step) => (
+              <tr key={step}>
+                <th scope="row">
+                  {bySteps.some((own, i) => runs[i]?.id === PRESENT && own.has(step)) ? (
+                    <button type="button" className="link" onClick={() => onPick(step)}>
+                      {step}
+                    </button>
+                  ) : (
+                    step
+                  )}
+                </th>
+                {columns.map(({ run, metric }) => {
+                  const summary = bySteps[runs.indexOf(run)]?.get(step)
+                  return <td key={`${run.id} ${metric}`}>{writeCurve(metric, summary && metricOf(summary, metric))}</td>
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {steps.length > MOST_ROWS && <p className="note">{C.newest(MOST_ROWS, steps.length)}</p>}
+    </>
   )
+}
+
+/** All lines and ends of the chosen curves for the present run; the first line of each for another. */
+function columnsOf(specs: readonly CurveSpec[], run: DrawnRun): string[] {
+  return [...new Set(specs.flatMap(({ lines, band = [] }) => (run.id === PRESENT ? [...lines.map(({ metric }) => metric), ...band] : lines.slice(0, 1).map(({ metric }) => metric))))]
+}
+
+/** Steps of any of the runs in the range, newest first. */
+function stepsIn(runs: readonly DrawnRun[], range: readonly [number, number] | null, axis: CurveAxis): number[] {
+  const steps = runs.flatMap(({ history }) => {
+    const places = placesOf(history, axis)
+    return history.flatMap(({ step }, i) => (range === null || ((places[i] ?? 0) >= range[0] && (places[i] ?? 0) <= range[1]) ? [step] : []))
+  })
+  return [...new Set(steps)].sort((a, b) => b - a)
 }

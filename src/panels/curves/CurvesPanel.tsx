@@ -1,102 +1,91 @@
-/** How the run goes: reward with its range, success, and one curve of one's choice; or the same as a table. */
+/** How the runs go: chosen curves as small charts that are looked at together, or the same as a table; other runs laid over. */
 
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
-import { useSelection, useShown, useStores } from '../../store/hooks'
-import type { StepSummary } from '../../core/run-record'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { useStore } from 'zustand'
+import { useDisplay, useSelection, useShown } from '../../store/hooks'
+import { chosenSpecs, curveSpecs } from '../../ui/curve-specs'
 import { DURATIONS } from '../../ui/durations'
-import { CURVE_NAMES, type CurveName, writeCurve } from '../../ui/metrics'
+import { later } from '../../ui/later'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { ComparedLegend } from '../runs/ComparedLegend'
-import { type ComparedRun, useCompared } from '../runs/useCompared'
-import { fixedDomain, seriesOf } from './series'
-import { CurveTable } from './CurveTable'
+import { useCompared } from '../runs/useCompared'
+import { ChooseCurves } from './ChooseCurves'
+import { CurveFigure } from './CurveFigure'
+import { CurveTools } from './CurveTools'
+import { createCurveFocus } from './focus-store'
+import { PRESENT } from './present'
+import { SaveCurves } from './SaveCurves'
+import { type DrawnRun, placesOf, tellsTime, type ViewOptions } from './series'
+import { usePick } from './usePick'
 
-const Chart = lazy(() => import('./Chart'))
+const CurveTable = later(async () => (await import('./CurveTable')).CurveTable)
+const Comparison = later(async () => (await import('./Comparison')).Comparison)
+const C = S.curves
 
 export function CurvesPanel() {
   const history = useThrottled(useShown((view) => view.history))
   const [table, setTable] = useState(false)
-  const [chosen, setChosen] = useState<CurveName>('entropy')
-  const names: readonly CurveName[] = ['reward', 'success', chosen]
+  const [focus] = useState(createCurveFocus)
+  const hidden = useStore(focus, (state) => state.hidden)
+  const range = useStore(focus, (state) => state.range)
   const others = useCompared()
+  const chosen = useDisplay((display) => display.curves)
+  const wanted = useDisplay((display) => display.axis)
+  const smoothing = useDisplay((display) => display.smoothing)
+  const log = useDisplay((display) => display.log)
+  const marked = useSelection((s) => s.step)
+  const pick = usePick()
+  const all = useMemo(() => {
+    const present: DrawnRun = { id: PRESENT, name: C.compare.present, color: 'var(--accent)', dash: '', history }
+    return [...(history.length > 0 || others.length === 0 ? [present] : []), ...others.flatMap((run) => (run.history === null ? [] : [{ ...run, history: run.history }]))]
+  }, [history, others])
+  const runs = useMemo(() => all.filter(({ id }) => !hidden.includes(id)), [all, hidden])
+  const timed = useMemo(() => tellsTime(all), [all])
+  const axis = wanted === 'time' && !timed ? 'step' : wanted
+  const options = useMemo<ViewOptions>(() => ({ axis, smoothing, log, range }), [axis, smoothing, log, range])
+  const specs = useMemo(() => curveSpecs(all.map(({ history }) => history)), [all])
+  const drawn = useMemo(() => chosenSpecs(specs, chosen), [specs, chosen])
+  const present = runs.findIndex(({ id }) => id === PRESENT)
+  const full = useMemo(() => ends(runs, axis), [runs, axis])
   return (
     <Panel
       id="curves"
-      title={S.curves.title}
-      lead={S.curves.lead}
+      title={C.title}
+      lead={C.lead}
       aside={
-        <button type="button" className="button small" data-testid="curves-table" aria-pressed={table} onClick={() => setTable(!table)}>
-          {table ? S.curves.chart : S.curves.table}
-        </button>
+        <div className="panel-aside">
+          <ChooseCurves specs={specs} drawn={drawn} histories={all.map(({ history }) => history)} />
+          <button type="button" className="button small" data-testid="curves-table" aria-pressed={table} onClick={() => setTable(!table)}>
+            {table ? C.chart : C.table}
+          </button>
+          <SaveCurves specs={drawn} runs={runs} present={present} options={options} />
+        </div>
       }
     >
+      <CurveTools axis={axis} timed={timed} full={full} focus={focus} pick={pick} />
       {table ? (
-        <CurveTable history={history} names={names} others={others} />
+        <CurveTable specs={drawn} runs={runs} range={range} axis={axis} onPick={pick.pick} />
       ) : (
         <div className="curves">
-          <Curve name="reward" history={history} others={others} testId="reward-curve" />
-          <Curve name="success" history={history} others={others} />
-          <Curve name={chosen} history={history} others={others} onChoose={setChosen} />
+          {drawn.map((spec) => (
+            <CurveFigure key={spec.id} spec={spec} runs={runs} present={present} options={options} marked={marked} focus={focus} onPick={pick.pick} />
+          ))}
         </div>
       )}
-      <ComparedLegend others={others} />
+      <ComparedLegend others={others} hidden={hidden} onHide={(id, on) => focus.setState({ hidden: on ? [...hidden, id] : hidden.filter((each) => each !== id) })} present={PRESENT} />
+      {others.length > 0 && <Comparison specs={drawn} history={history} others={others} />}
     </Panel>
   )
 }
 
-interface CurveProps {
-  name: CurveName
-  history: readonly StepSummary[]
-  others: readonly ComparedRun[]
-  testId?: string
-  onChoose?: (name: CurveName) => void
-}
-
-function Curve({ name, history, others, testId, onChoose }: CurveProps) {
-  const { selection } = useStores()
-  const marked = useSelection((s) => s.step)
-  const points = useMemo(() => seriesOf(history, name, others.map((run) => run.history ?? [])), [history, name, others])
-  const drawn = points.some((p) => p.value !== null || p.others.some((v) => v !== null))
-  const values = points.flatMap((p) => p.value ?? [])
-  const summary = S.curves.summary(name, writeCurve(name, values[0]), writeCurve(name, values.at(-1)), history.length)
-  return (
-    <figure className="curve" data-testid={testId} data-points={values.length}>
-      <figcaption>
-        {onChoose ? (
-          <select aria-label={S.curves.metric} data-testid="curve-select" value={name} onChange={(e) => choose(e.target.value, onChoose)}>
-            {CURVE_NAMES.filter((n) => n !== 'reward' && n !== 'success').map((n) => (
-              <option key={n}>{n}</option>
-            ))}
-          </select>
-        ) : (
-          <span>{name === 'reward' ? S.curves.reward : name}</span>
-        )}
-        <output>{writeCurve(name, values.at(-1))}</output>
-      </figcaption>
-      <div className="plot" role="img" aria-label={summary}>
-        {!drawn ? (
-          <p className="empty">{history.length === 0 ? S.curves.empty : S.curves.noValues}</p>
-        ) : (
-          <Suspense fallback={<p className="empty">{S.curves.loading}</p>}>
-            <Chart
-              name={name}
-              points={points}
-              others={others}
-              domain={fixedDomain(name)}
-              marked={marked}
-              onPick={(step) => selection.setState({ step, token: null })}
-            />
-          </Suspense>
-        )}
-      </div>
-    </figure>
-  )
-}
-
-function choose(text: string, onChoose: (name: CurveName) => void) {
-  const name = CURVE_NAMES.find((n) => n === text)
-  if (name) onChoose(name)
+/** First and last place of all drawn runs. */
+function ends(runs: readonly DrawnRun[], axis: ViewOptions['axis']): readonly [number, number] {
+  const places = runs.flatMap(({ history }) => {
+    const all = placesOf(history, axis)
+    return [all[0] ?? 0, all.at(-1) ?? 0]
+  })
+  return places.length === 0 ? [0, 0] : [Math.min(...places), Math.max(...places)]
 }
 
 /** The newest value, but renewed at most four times a second: a chart costs ten milliseconds. */

@@ -1,0 +1,3 @@
+/** The id of the run that is shown, among those that are laid over it. */
+
+export const PRESENT = 'present'
