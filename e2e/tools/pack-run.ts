@@ -3,8 +3,13 @@
 import type { RunConfig } from '../../src/core/config'
 import type { EngineInfo } from '../../src/core/engine'
 import type { KeptEpisode, StepSummary } from '../../src/core/run-record'
+import type { PolicyComparison } from '../../src/core/examination'
+import type { TimelineSpan } from '../../src/core/timeline'
 import type { Tool } from '../../src/core/tools'
-import { AUTHOR_LETTERS, PART, RECORDED_RUN_VERSION, type RecordedRunFile } from '../../src/store/recorded-run'
+import { RECORDED_RUN_VERSION, type RecordedRunFile } from '../../src/store/recorded-run'
+import { SPAN_LETTERS } from '../../src/store/recorded-timeline'
+import { packComparisons } from './pack-comparisons'
+import { letters, optionParts, parts, rounded } from './pack-fields'
 
 export interface RunToPack {
   createdAt: number
@@ -13,13 +18,15 @@ export interface RunToPack {
   environment: { tools: Tool[]; prompts: { system: string; user: string } }
   history: StepSummary[]
   /** `trained`: episodes that the update went through. */
-  steps: { trained: number; episodes: KeptEpisode[] }[]
+  steps: { trained: number; episodes: KeptEpisode[]; timeline?: TimelineSpan[] | undefined }[]
+  comparisons: PolicyComparison[]
 }
 
 /** @throws Error on an episode that the file's form has no room for (unscorable, or with a prompt unlike its group's) */
-export function packRun({ createdAt, config, engine, environment, history, steps }: RunToPack): RecordedRunFile {
+export function packRun({ createdAt, config, engine, environment, history, steps, comparisons }: RunToPack): RecordedRunFile {
   const texts = new Map<number, string>()
-  for (const { ids, texts: own, alternatives } of steps.flatMap((step) => step.episodes)) {
+  const played = [...steps.flatMap((step) => step.episodes), ...comparisons.flatMap(({ base, lora }) => [base, lora])]
+  for (const { ids, texts: own, alternatives } of played) {
     ids.forEach((id, i) => texts.set(id, own[i] ?? ''))
     for (const { id, text } of alternatives.flatMap((options) => options ?? [])) if (text !== undefined) texts.set(id, text)
   }
@@ -32,7 +39,13 @@ export function packRun({ createdAt, config, engine, environment, history, steps
     environment,
     texts: [...texts].sort(([a], [b]) => a - b),
     history: history.map((summary) => ({ ...summary, groups: [...summary.groups], seconds: { sampling: rounded(summary.seconds.sampling, 4), training: rounded(summary.seconds.training, 4) } })),
-    steps: steps.map(({ trained, episodes }) => ({ trained, prompts: promptsOf(episodes), episodes: episodes.map(packEpisode) })),
+    steps: steps.map(({ trained, episodes, timeline }) => ({
+      trained,
+      prompts: promptsOf(episodes),
+      episodes: episodes.map(packEpisode),
+      ...(timeline && { timeline: packTimeline(timeline) }),
+    })),
+    comparisons: packComparisons(comparisons),
   }
 }
 
@@ -49,10 +62,10 @@ function promptsOf(episodes: readonly KeptEpisode[]): PackedStep['prompts'] {
 }
 
 function packEpisode(episode: KeptEpisode): PackedStep['episodes'][number] {
-  const { step, index, group, seed, ids, authors, mask, promptLength, turns, scene, reward, success, exit, terminated, advantage, trainLogprobs, entropies } = episode
+  const { step, index, group, seed, ids, authors, mask, promptLength, turns, scene, reward, success, exit, terminated, advantage, trainLogprobs, entropies, baseLogprobs, afterLogprobs } = episode
   const where = `Step ${step}, episode ${index}`
   if (exit !== 'env_done' && exit !== 'answered' && exit !== 'turn_limit' && exit !== 'token_limit') throw new Error(`${where} ended with ${exit}`)
-  if (reward === null || !trainLogprobs || !entropies) throw new Error(`${where} was not scored`)
+  if (reward === null || !trainLogprobs || !entropies || !baseLogprobs || !afterLogprobs) throw new Error(`${where} was not scored`)
   if (authors.some((author, i) => (author === 'model') !== (mask[i] === 1))) throw new Error(`${where}: its mask is not the model's tokens`)
   const sampled = <T>(values: readonly T[]): T[] => values.filter((_, i) => mask[i] === 1)
   return {
@@ -64,7 +77,9 @@ function packEpisode(episode: KeptEpisode): PackedStep['episodes'][number] {
     logprobs: sampled(episode.logprobs).map(parts),
     trainLogprobs: sampled(trainLogprobs).map(parts),
     entropies: sampled(entropies).map(parts),
-    alternatives: sampled(episode.alternatives).map((options) => (options ?? []).flatMap(({ id, prob }) => [id, parts(prob)])),
+    baseLogprobs: sampled(baseLogprobs).map(parts),
+    afterLogprobs: sampled(afterLogprobs).map(parts),
+    alternatives: sampled(episode.alternatives).map(optionParts),
     turns: turns.map((turn) => ({ ...turn, calls: turn.calls.map((call) => ({ ...call, ms: rounded(call.ms, 2) })) })),
     scene,
     reward,
@@ -75,13 +90,19 @@ function packEpisode(episode: KeptEpisode): PackedStep['episodes'][number] {
   }
 }
 
-function letters(authors: readonly KeptEpisode['authors'][number][]): string {
-  return authors.map((author) => AUTHOR_LETTERS[author]).join('')
-}
-
-const parts = (value: number): number => Math.round(value * PART) + 0
-
-/** To so many places after the point; -0 becomes 0. */
-function rounded(value: number, places: number): number {
-  return Number(value.toFixed(places)) + 0
+function packTimeline(spans: readonly TimelineSpan[]): NonNullable<PackedStep['timeline']> {
+  const letterOf = ({ kind, part }: TimelineSpan): string => {
+    const letter = Object.entries(SPAN_LETTERS).find(([, span]) => span.kind === kind && span.part === part)?.[0]
+    if (letter === undefined) throw new Error(`A span of ${kind} ${part ?? ''} has no letter`)
+    return letter
+  }
+  const starts = spans.map(({ start }) => Math.round(start))
+  return {
+    kinds: spans.map(letterOf).join(''),
+    lanes: spans.map(({ lane }) => lane),
+    episodes: spans.map(({ episode }) => episode),
+    turns: spans.map(({ turn }) => turn),
+    starts: starts.map((start, i) => start - (starts[i - 1] ?? 0)),
+    lengths: spans.map(({ end }, i) => Math.round(end) - (starts[i] as number)),
+  }
 }

@@ -9,11 +9,18 @@ import { defaultConfig } from '../../src/store/presets'
 import { RECORDED_RUN_PATH } from '../../src/store/replay-start'
 import { keptEpisode } from '../../src/worker/kept-episode'
 import { tinyChat, tinyEngine } from '../integration/grpo-run'
+import type { ScoredEpisode } from '../../src/core/events'
+import type { PolicyComparison } from '../../src/core/examination'
+import { comparePolicies } from '../../src/worker/compare-policies'
+import { examine } from '../../src/worker/examine'
 import { GrpoTrainer } from '../../src/train/grpo'
 import { packRun, type RunToPack } from './pack-run'
 import { projectRoot } from './run-command'
 
 const steps = Number(process.argv[2] ?? 20)
+/** After these the base model and the LoRA play against each other, each of these seeds greedily and sampled. */
+const COMPARED_AFTER = [0, 2, 5, 10, 20]
+const COMPARED_SEEDS = [1, 2, 3, 4, 5, 6]
 const config = defaultConfig()
 const environment = builtinEnvironment('lane')
 await environment.connect()
@@ -37,13 +44,33 @@ const packed: RunToPack = {
   environment: { tools: [...environment.tools], prompts: { system: config.system_prompt, user: config.user_prompt } },
   history: [],
   steps: [],
+  comparisons: await compared(0),
 }
+
+/** What base and adapter think of the step's tokens after its update. */
+async function examined(episodes: ScoredEpisode[]): Promise<ScoredEpisode[]> {
+  const examinations = await examine(engine, episodes, config.grpo.temperature)
+  return episodes.map((episode, i) => ({ ...episode, baseLogprobs: examinations[i]?.baseLogprobs ?? [], afterLogprobs: examinations[i]?.logprobs ?? [] }))
+}
+
+async function compared(step: number): Promise<PolicyComparison[]> {
+  if (!COMPARED_AFTER.includes(step)) return []
+  const run = { engine, environment, chat, config, trainer: { stepNumber: step } }
+  const made: PolicyComparison[] = []
+  for (const temperature of [0, config.grpo.temperature]) {
+    for (const seed of COMPARED_SEEDS) made.push(await comparePolicies(run, { seed, split: 'heldout', temperature }, () => undefined))
+  }
+  return made
+}
+
 for (let step = 0; step < steps; step++) {
   trained = 0
   const record = await trainer.step()
   const summary = summarise(record)
   packed.history.push(summary)
-  packed.steps.push({ trained, episodes: record.episodes.map((episode) => keptEpisode(episode, chat)) })
+  const episodes = await examined(record.episodes)
+  packed.steps.push({ trained, episodes: episodes.map((episode) => keptEpisode(episode, chat)), timeline: record.timeline })
+  packed.comparisons.push(...(await compared(summary.step)))
   process.stdout.write(`step ${summary.step}: reward ${summary.metrics['reward']?.toFixed(3)}\n`)
 }
 await engine.dispose()

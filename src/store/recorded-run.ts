@@ -1,29 +1,16 @@
 /** The recorded run that the site ships: its file's form, checked at the edge, and the episodes as they would come from the archive. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import type { RunConfig } from '../core/config'
 import type { Author } from '../core/episode'
-import type { TokenOption } from '../core/events'
+import type { PolicyComparison } from '../core/examination'
+import type { TimelineSpan } from '../core/timeline'
 import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
+import { checkComparison, comparisonSchema, readComparisons } from './recorded-comparisons'
+import { AUTHOR_OF, authorsOf, fromParts, lists, number, optionsOf, some, spread, text, whole, wholes } from './recorded-fields'
+import { readTimeline, timelineSchema } from './recorded-timeline'
 
-export const RECORDED_RUN_VERSION = 1
-
-/** One letter per token: who wrote it. Only the model's tokens are trained on in this file. */
-export const AUTHOR_LETTERS: Readonly<Record<Author, string>> = { model: 'm', environment: 'e', template: 't' }
-const AUTHOR_OF: Readonly<Record<string, Author>> = { m: 'model', e: 'environment', t: 'template' }
-
-/** Log-probs, entropies and probabilities are whole numbers of this part: what people read of them, in half the room. */
-export const PART = 1e6
-
-const number = z.number()
-const text = z.string()
-const whole = z.int().min(0)
-const some = number.nullable()
-
-const isWhole = (value: unknown): value is number => Number.isInteger(value)
-/** Checked in one go: there are a hundred thousand of them, and the page is waiting. */
-const wholes = z.custom<number[]>((value) => Array.isArray(value) && value.every(isWhole))
-const lists = z.custom<number[][]>((value) => Array.isArray(value) && value.every((list: unknown) => Array.isArray(list) && list.every(isWhole)))
+export const RECORDED_RUN_VERSION = 2
 
 const callSchema = z.object({
   call: z.object({ name: text, arguments: z.record(text, z.unknown()) }),
@@ -32,7 +19,7 @@ const callSchema = z.object({
   done: z.boolean(),
   error: z.boolean(),
   ms: number,
-  refused: z.literal(true).optional(),
+  refused: z.optional(z.literal(true)),
 })
 
 const turnSchema = z.object({
@@ -40,9 +27,9 @@ const turnSchema = z.object({
   end: whole,
   resultEnd: whole,
   calls: z.array(callSchema),
-  parseError: text.nullable(),
-  parseErrors: whole.optional(),
-  scene: z.unknown().optional(),
+  parseError: z.nullable(text),
+  parseErrors: z.optional(whole),
+  scene: z.optional(z.unknown()),
 })
 
 const episodeSchema = z.object({
@@ -51,17 +38,20 @@ const episodeSchema = z.object({
   seed: number,
   /** After the prompt. */
   ids: wholes,
-  authors: z.string().regex(/^[met]*$/),
+  authors: authorsOf.all,
   /** These are of the model's tokens alone, in order; nats, in parts. */
   logprobs: wholes,
   trainLogprobs: wholes,
   entropies: wholes,
+  /** Under the base model alone, and under the adapter after this step's update. */
+  baseLogprobs: wholes,
+  afterLogprobs: wholes,
   /** Of each of the model's tokens the likeliest: id, probability in parts, id, probability, … */
   alternatives: lists,
   turns: z.array(turnSchema),
-  scene: z.unknown().optional(),
+  scene: z.optional(z.unknown()),
   reward: number,
-  success: z.boolean().optional(),
+  success: z.optional(z.boolean()),
   exit: z.enum(['env_done', 'answered', 'turn_limit', 'token_limit']),
   terminated: z.boolean(),
   advantage: number,
@@ -71,8 +61,9 @@ const stepSchema = z.object({
   /** Episodes that the update went through. */
   trained: whole,
   /** By group: its episodes begin with the same tokens. */
-  prompts: z.array(z.object({ ids: wholes, authors: z.string().regex(/^[et]*$/) })),
-  episodes: z.array(episodeSchema).min(1),
+  prompts: z.array(z.object({ ids: wholes, authors: authorsOf.given })),
+  episodes: z.array(episodeSchema).check(z.minLength(1)),
+  timeline: z.optional(timelineSchema),
 })
 
 const summarySchema = z.object({
@@ -105,8 +96,9 @@ const fileSchema = z.object({
   environment: z.object({ tools: z.array(toolSchema), prompts: z.object({ system: text, user: text }) }),
   /** Text of every token that occurs, by its id. */
   texts: z.array(z.tuple([whole, text])),
-  history: z.array(summarySchema).min(1),
-  steps: z.array(stepSchema).min(1),
+  history: z.array(summarySchema).check(z.minLength(1)),
+  steps: z.array(stepSchema).check(z.minLength(1)),
+  comparisons: z.array(comparisonSchema),
 })
 
 /** The file's content as JSON. */
@@ -117,6 +109,8 @@ export interface RecordedRun {
   history: StepSummary[]
   /** By step, in the order of `history`. */
   steps: readonly RecordedStep[]
+  /** The base model and the LoRA after some of the steps, by their first seeds; made of the file when they are first asked for. */
+  readonly comparisons: readonly PolicyComparison[]
 }
 
 export interface RecordedStep {
@@ -124,6 +118,8 @@ export interface RecordedStep {
   readonly trained: number
   /** Made of the file when they are first asked for, then kept. */
   readonly episodes: readonly KeptEpisode[]
+  /** Where its time went, where that was recorded. */
+  readonly timeline?: readonly TimelineSpan[]
 }
 
 /** Checks what was fetched. Throws an Error (zod's, or ours on lengths that disagree) on anything that is not a whole recorded run. */
@@ -133,7 +129,12 @@ export function readRecordedRun(data: unknown): RecordedRun {
   if (history.length !== file.steps.length) throw new Error(`${history.length} summaries for ${file.steps.length} steps`)
   const texts = new Map(file.texts)
   const last = history.length
+  for (const comparison of file.comparisons) checkComparison(comparison, texts)
+  let comparisons: PolicyComparison[] | null = null
   return {
+    get comparisons() {
+      return (comparisons ??= file.comparisons.flatMap((comparison) => readComparisons(comparison, texts)))
+    },
     run: {
       id: '',
       name: '',
@@ -162,6 +163,7 @@ export function readRecordedRun(data: unknown): RecordedRun {
       let made: KeptEpisode[] | null = null
       return {
         trained: step.trained,
+        ...(step.timeline && { timeline: readTimeline(step.timeline) }),
         get episodes() {
           return (made ??= step.episodes.map((episode) => readEpisode(episode, step.prompts[episode.group] as Prompt, number, texts)))
         },
@@ -174,11 +176,11 @@ type PackedEpisode = z.output<typeof episodeSchema>
 type Prompt = z.output<typeof stepSchema>['prompts'][number]
 
 function checkEpisode(where: string, episode: Omit<PackedEpisode, 'index' | 'group'>, prompt: Prompt | undefined, texts: ReadonlyMap<number, string>) {
-  const { ids, authors, logprobs, trainLogprobs, entropies, alternatives } = episode
+  const { ids, authors, logprobs, trainLogprobs, entropies, baseLogprobs, afterLogprobs, alternatives } = episode
   if (!prompt) throw new Error(`${where}: its group has no prompt`)
   const sampled = authors.replaceAll(/[et]/g, '').length
   const agree = ids.length === authors.length && prompt.ids.length === prompt.authors.length
-  if (!agree || [logprobs, trainLogprobs, entropies, alternatives].some(({ length }) => length !== sampled)) throw new Error(`${where}: lengths disagree`)
+  if (!agree || [logprobs, trainLogprobs, entropies, baseLogprobs, afterLogprobs, alternatives].some(({ length }) => length !== sampled)) throw new Error(`${where}: lengths disagree`)
   const strange = [...prompt.ids, ...ids, ...alternatives.flatMap((flat) => flat.filter((_, i) => i % 2 === 0))].find((id) => !texts.has(id))
   if (strange !== undefined) throw new Error(`${where}: token ${strange} has no text`)
 }
@@ -189,12 +191,6 @@ function readEpisode(episode: PackedEpisode, prompt: Prompt, step: number, texts
   const authors = [...(prompt.authors + episode.authors)].map((letter) => AUTHOR_OF[letter] as Author)
   const mask = authors.map((author): 0 | 1 => (author === 'model' ? 1 : 0))
   const textOf = (id: number) => texts.get(id) ?? ''
-  /** The model's tokens get theirs in order, all others `rest`. */
-  const spread = <T, R>(values: readonly T[], rest: R): (T | R)[] => {
-    let next = 0
-    return mask.map((bit) => (bit === 1 ? (values[next++] as T) : rest))
-  }
-  const nats = (parts: readonly number[]) => spread(parts.map((value) => value / PART), 0)
   return {
     step,
     index,
@@ -202,9 +198,9 @@ function readEpisode(episode: PackedEpisode, prompt: Prompt, step: number, texts
     seed,
     ids,
     mask,
-    logprobs: nats(episode.logprobs),
+    logprobs: fromParts(mask, episode.logprobs),
     authors,
-    alternatives: spread(episode.alternatives.map((flat) => optionsOf(flat, textOf)), null),
+    alternatives: spread(mask, episode.alternatives.map((flat) => optionsOf(flat, textOf)), null),
     promptLength: prompt.ids.length,
     turns: turns.map(({ parseErrors, calls, ...turn }) => ({
       ...turn,
@@ -219,17 +215,12 @@ function readEpisode(episode: PackedEpisode, prompt: Prompt, step: number, texts
     error: null,
     terminated,
     advantage,
-    trainLogprobs: nats(episode.trainLogprobs),
-    entropies: nats(episode.entropies),
+    trainLogprobs: fromParts(mask, episode.trainLogprobs),
+    entropies: fromParts(mask, episode.entropies),
+    baseLogprobs: fromParts(mask, episode.baseLogprobs),
+    afterLogprobs: fromParts(mask, episode.afterLogprobs),
     texts: ids.map(textOf),
     prompt: '',
     completion: '',
   }
-}
-
-function optionsOf(flat: readonly number[], textOf: (id: number) => string): TokenOption[] {
-  return Array.from({ length: flat.length >> 1 }, (_, i) => {
-    const id = flat[2 * i] as number
-    return { id, prob: (flat[2 * i + 1] as number) / PART, text: textOf(id) }
-  })
 }
