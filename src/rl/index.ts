@@ -8,12 +8,14 @@
  * 4. `schedule.ts`    the learning rate at each optimizer step
  * 5. `metrics.ts`     what of all this is worth a curve, under TRL's names (`statistics.ts` holds the means behind them)
  * 6. `sft.ts`         imitation instead of trial and error: the loss that pretraining uses
+ * 7. `dpo.ts`         preferences instead of rewards: this answer rather than that one
  *
  * Nothing here knows a model, a browser or an environment. A network enters only through the chain rule: the engine
  * multiplies d loss / d log-prob by d log-prob / d weight.
  */
 
 export * from './advantages'
+export * from './dpo'
 export * from './formulas'
 export * from './kl'
 export * from './loss'
