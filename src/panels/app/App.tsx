@@ -5,12 +5,16 @@ import { useRef } from 'react'
 import type { Stores } from '../../store/hooks'
 import { StoresProvider } from '../../store/hooks'
 import { ErrorBoundary } from '../../ui/ErrorBoundary'
+import { heightAs } from '../../ui/height-as'
 import { S } from '../../ui/strings'
+import { ArticleLater } from '../article/ArticleLater'
 import { Bar } from '../bar/Bar'
 import { ChatPanel } from '../chat/ChatPanel'
 import { CurvesPanel } from '../curves/CurvesPanel'
 import { PlayPanel } from '../environment/PlayPanel'
 import { GroupPanel } from '../group/GroupPanel'
+import { HiddenNote } from '../lessons/HiddenNote'
+import { LessonDoor } from '../lessons/LessonDoor'
 import { SelfTestBanner } from '../model/SelfTestBanner'
 import { Alerts, Failure } from '../notices/Notices'
 import { ReplayBar } from '../replay/ReplayBar'
@@ -19,18 +23,25 @@ import { RecordingBanner, ResumeBanner } from '../runs/Banners'
 import { SaveFiles } from '../take-away/SaveFiles'
 import { TakeAwayDialog } from '../take-away/TakeAwayDialog'
 import { TaskPanel } from '../task/TaskPanel'
+import { TimelinePanel } from '../timeline/TimelinePanel'
+import { TourOffer } from '../tour/TourOffer'
 import { TrajectoryPanel } from '../trajectory/TrajectoryPanel'
 import { UpdatePanel } from '../update/UpdatePanel'
+
+const headHeight = heightAs('--head-height')
 
 export function App({ stores }: { stores: Stores }) {
   const loop = useRef<HTMLDivElement>(null)
   return (
     <ErrorBoundary>
       <StoresProvider stores={stores}>
-        <div className="head">
+        <div className="head" ref={headHeight}>
           <Bar />
           <Failure />
+          <LessonDoor />
         </div>
+        <TourOffer />
+        <HiddenNote />
         <Alerts />
         <ResumeBanner />
         <RecordingBanner />
@@ -47,6 +58,8 @@ export function App({ stores }: { stores: Stores }) {
           <ChatPanel />
           <PlayPanel />
           <CurvesPanel />
+          <TimelinePanel />
+          <ArticleLater />
         </main>
         <ReplayBar />
         <TakeAwayDialog />

@@ -34,7 +34,7 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   ),
   scale_rewards: from(
     'litePpo',
-    'What the difference to the group’s mean is divided by. group: the group’s own standard deviation, so a group where one of eight fails pushes hard. batch: that of the whole step, so such groups weigh less. none: nothing (Dr. GRPO), so the size of the rewards matters. Take none or batch where nearly solved groups disturb the rest.',
+    'What the difference to the group’s mean is divided by. group: the group’s own standard deviation, so a group where one of eight fails pushes hard. batch: that of the whole step, so such groups weigh less; none: nothing (Dr. GRPO), so the size of the rewards matters. Take none or batch where nearly solved groups disturb the rest.',
   ),
   epsilon: from(
     'ppo',
