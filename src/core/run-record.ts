@@ -4,6 +4,7 @@ import type { LoraConfig, Precision, RunConfig } from './config'
 import type { DiscoveredEnvironment } from './discovered'
 import type { EngineInfo } from './engine'
 import type { Metrics, ScoredEpisode, StepRecord, TokenOption } from './events'
+import { byStart, type TimelineSpan } from './timeline'
 import type { Tool } from './tools'
 
 /** One step reduced to its numbers. */
@@ -103,6 +104,24 @@ export interface KeptEpisode extends ScoredEpisode {
   /** TRL's columns: the ids decoded with special tokens removed. */
   prompt: string
   completion: string
+  /** What its slot did for it; with the first episode also what belongs to none. Absent where nobody measured it. */
+  spans?: TimelineSpan[]
+}
+
+/** Hands a step's timeline to its episodes, so that it is kept as long as they are. */
+export function withSpans<E extends KeptEpisode>(episodes: readonly E[], timeline: readonly TimelineSpan[] | undefined): E[] {
+  if (!timeline?.length) return [...episodes]
+  const known = new Set(episodes.map(({ index }) => index))
+  return episodes.map((episode, i) => {
+    const spans = timeline.filter((span) => span.episode === episode.index || (i === 0 && !known.has(span.episode)))
+    return spans.length > 0 ? { ...episode, spans } : episode
+  })
+}
+
+/** The timeline that a step's episodes were kept with; undefined for none. */
+export function timelineOf(episodes: readonly KeptEpisode[]): TimelineSpan[] | undefined {
+  const spans = episodes.flatMap((episode) => episode.spans ?? [])
+  return spans.length > 0 ? byStart(spans) : undefined
 }
 
 /** A file of an export, its path relative to the folder that is taken away. */

@@ -27,6 +27,9 @@ export interface TimelineSpan {
   part?: TrainingPart
 }
 
+/** In the order of their beginning, from the top. */
+export const byStart = (spans: readonly TimelineSpan[]): TimelineSpan[] => spans.toSorted((a, b) => a.start - b.start || a.lane - b.lane)
+
 /** A shorter gap in what a slot does is no gap: other slots' prefills would cut a turn into a hundred pieces. Ms. */
 const BRIDGED = 2
 

@@ -1,6 +1,6 @@
 /** Writes down what every lane does while a step runs: a lane does one thing at a time, so its spans never overlap. */
 
-import { addSpans, type SpanKind, type TimelineSpan, type TrainingPart } from '../core/timeline'
+import { addSpans, byStart, type SpanKind, type TimelineSpan, type TrainingPart } from '../core/timeline'
 
 /** Least time between two reports of spans, ms. */
 const REPORT_MS = 250
@@ -80,7 +80,7 @@ export class Lanes {
   finish(): TimelineSpan[] {
     this.endAll()
     this.report(true)
-    return this.all
+    return byStart(this.all)
   }
 
   private keep(span: TimelineSpan, end: number): void {

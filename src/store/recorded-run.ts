@@ -5,9 +5,9 @@ import type { RunConfig } from '../core/config'
 import type { Author } from '../core/episode'
 import type { PolicyComparison } from '../core/examination'
 import type { TimelineSpan } from '../core/timeline'
-import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
+import { type KeptEpisode, type RunRecord, type StepSummary, withSpans } from '../core/run-record'
 import { checkComparison, comparisonSchema, readComparisons } from './recorded-comparisons'
-import { AUTHOR_OF, authorsOf, fromParts, lists, number, optionsOf, some, spread, text, whole, wholes } from './recorded-fields'
+import { AUTHOR_OF, authorsOf, exits, fromParts, lists, number, optionsOf, some, spread, text, whole, wholes } from './recorded-fields'
 import { readTimeline, timelineSchema } from './recorded-timeline'
 
 export const RECORDED_RUN_VERSION = 2
@@ -52,7 +52,7 @@ const episodeSchema = z.object({
   scene: z.optional(z.unknown()),
   reward: number,
   success: z.optional(z.boolean()),
-  exit: z.enum(['env_done', 'answered', 'turn_limit', 'token_limit']),
+  exit: exits,
   terminated: z.boolean(),
   advantage: number,
 })
@@ -161,11 +161,12 @@ export function readRecordedRun(data: unknown): RecordedRun {
       if (number !== i + 1) throw new Error(`Step ${number} stands in place ${i + 1}`)
       for (const { index, group, ...episode } of step.episodes) checkEpisode(`step ${number}, episode ${index}`, episode, step.prompts[group], texts)
       let made: KeptEpisode[] | null = null
+      const timeline = step.timeline && readTimeline(step.timeline)
       return {
         trained: step.trained,
-        ...(step.timeline && { timeline: readTimeline(step.timeline) }),
+        ...(timeline && { timeline }),
         get episodes() {
-          return (made ??= step.episodes.map((episode) => readEpisode(episode, step.prompts[episode.group] as Prompt, number, texts)))
+          return (made ??= withSpans(step.episodes.map((episode) => readEpisode(episode, step.prompts[episode.group] as Prompt, number, texts)), timeline))
         },
       }
     }),

@@ -3,7 +3,10 @@
 import type { Turn } from '../core/episode'
 import type { AppendedToken, StepRecord, TrainEvent } from '../core/events'
 import type { KeptEpisode, StepSummary } from '../core/run-record'
+import { byStart, type TimelineSpan } from '../core/timeline'
 import { DURATIONS } from '../ui/durations'
+import type { Grain } from '../worker/protocol'
+import { piecesOf } from './replay-timeline'
 
 /** `at`: ms from the step's beginning, at speed 1; above 0, and never falling. */
 export interface Beat {
@@ -20,12 +23,20 @@ export interface StepScript {
 /** Pieces of the update's progress: one for each episode would be more than an eye sees. */
 const TRAINING_BEATS = 16
 
+const inOrder = (beats: readonly Beat[]): Beat[] => beats.toSorted((a, b) => a.at - b.at)
+
+interface RecordedParts {
+  trained: number
+  episodes: readonly KeptEpisode[]
+  timeline?: readonly TimelineSpan[]
+}
+
 /**
  * The record does not say when a token came; the engine samples one token of every episode that is being written at a time, and so does
  * this. What an environment answered comes a short while after it was asked, whatever it took.
  */
-export function scriptOf(summary: StepSummary, { trained, episodes }: { trained: number; episodes: readonly KeptEpisode[] }): StepScript {
-  const { step, groups } = summary
+export function scriptOf(summary: StepSummary, { trained, episodes, timeline = [] }: RecordedParts): StepScript {
+  const { step, groups, seconds } = summary
   const beats: Beat[] = []
   const say = (at: number, event: TrainEvent) => beats.push({ at, event })
   const { token, answer, scored, update, rest } = DURATIONS.replay
@@ -34,19 +45,48 @@ export function scriptOf(summary: StepSummary, { trained, episodes }: { trained:
   for (const { index, group, seed, scene, promptLength, ...episode } of episodes) {
     say(token, { type: 'episode-started', step, index, group, seed, prompt: tokensOf(episode, 0, promptLength), scene })
   }
-  const sampled: Beat[] = episodes.flatMap((episode) => playOf(episode, 2 * token, token, answer))
-  beats.push(...sampled.sort((a, b) => a.at - b.at))
+  const sampled = inOrder(episodes.flatMap((episode) => playOf(episode, 2 * token, token, answer)))
+  let at = (sampled.at(-1)?.at ?? token) + answer
+  beats.push(...inOrder([...sampled, ...spanBeats(step, timeline, 'sampling', seconds, token, at)]))
 
-  let at = (beats.at(-1)?.at ?? 0) + answer
   const advantages: number[] = []
   for (const { index, advantage } of episodes) advantages[index] = advantage
   say(at, { type: 'scored', step, advantages, groups: [...groups] })
   at += scored
   const pieces = Math.min(TRAINING_BEATS, trained)
-  for (let i = 1; i <= pieces; i++) say(at + (update * i) / pieces, { type: 'training', step, done: Math.round((trained * i) / pieces), total: trained })
+  const progress = Array.from({ length: pieces }, (_, i): Beat => {
+    const part = (i + 1) / pieces
+    return { at: at + update * part, event: { type: 'training', step, done: Math.round(trained * part), total: trained } }
+  })
+  beats.push(...inOrder([...progress, ...spanBeats(step, timeline, 'training', seconds, at, at + update)]))
   at += update + token
-  say(at, { type: 'step-finished', record: recordOf(summary, episodes) })
+  say(at, { type: 'step-finished', record: { ...recordOf(summary, episodes), ...(timeline.length > 0 && { timeline: byStart(timeline) }) } })
   return { beats, length: at + rest }
+}
+
+/**
+ * Where one press of Step leads within a step of which `time` ms were played: to the next token of all that write, to the next end of an
+ * episode, or to the rewards; null for the step's end.
+ */
+export function nextStop({ beats }: StepScript, time: number, grain: Grain): number | null {
+  if (grain === 'step') return null
+  const ends = ({ event }: Beat) => event.type === 'scored' || (grain === 'episode' ? event.type === 'episode-finished' : event.type === 'tokens' && event.tokens[0]?.author === 'model')
+  return beats.find((beat) => beat.at > time && ends(beat))?.at ?? null
+}
+
+/** Ms from which on nothing comes any more but the rest after the step. */
+export function endOf({ beats }: StepScript): number {
+  return beats.at(-1)?.at ?? 0
+}
+
+/** The recorded spans of a phase as they come about while the replay goes from one moment to another. */
+function spanBeats(step: number, timeline: readonly TimelineSpan[], phase: 'sampling' | 'training', seconds: StepSummary['seconds'], from: number, to: number): Beat[] {
+  const spans = timeline.filter(({ kind }) => (kind === 'training') === (phase === 'training'))
+  const begins = phase === 'training' ? seconds.sampling * 1000 : 0
+  const count = Math.ceil((to - from) / DURATIONS.chart)
+  return piecesOf(spans, begins, begins + seconds[phase] * 1000, count).flatMap((piece, i) =>
+    piece.length > 0 ? [{ at: from + ((to - from) * (i + 1)) / count, event: { type: 'timeline', step, spans: piece } }] : [],
+  )
 }
 
 /** One episode, from its first token to its end. */

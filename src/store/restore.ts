@@ -2,7 +2,7 @@
 
 import type { Episode, Turn } from '../core/episode'
 import type { AppendedToken } from '../core/events'
-import type { KeptEpisode, StepSummary } from '../core/run-record'
+import { type KeptEpisode, type StepSummary, timelineOf } from '../core/run-record'
 import type { Message } from '../worker/protocol'
 import { outcomeOf } from './reduce-event'
 import type { TokenLog } from './token-log'
@@ -37,6 +37,7 @@ function restoreStep(kept: readonly KeptEpisode[], history: readonly StepSummary
   const groups = history.find((s) => s.step === step)?.groups ?? null
   tokens.startStep(step)
   for (const episode of kept) fill(tokens, episode)
+  const timeline = timelineOf(kept)
   return {
     step,
     groupCount: groups?.length ?? new Set(kept.map((e) => e.group)).size,
@@ -45,6 +46,7 @@ function restoreStep(kept: readonly KeptEpisode[], history: readonly StepSummary
     groups,
     training: null,
     finished: true,
+    ...(timeline && { timeline }),
   }
 }
 

@@ -1,36 +1,30 @@
 /** Every word a person reads on the page, in one place. TRL's term first, then what it means. */
 
-import type { ScaleRewards } from '../core/config'
 import type { ExitReason, Author } from '../core/episode'
 import type { Heat } from '../store/display'
 import { ADDRESS_STRINGS } from './address-strings'
 import { CHAT_STRINGS } from './chat-strings'
+import { COMPARE_STRINGS } from './compare-strings'
+import { CONTROLS_STRINGS } from './controls-strings'
 import { CURVES_STRINGS } from './curves-strings'
 import { ENVIRONMENT_STRINGS } from './environment-strings'
 import { FORMULA_STRINGS } from './formula-strings'
 import { HELP_STRINGS } from './help-strings'
+import { GROUP_STRINGS, REWARDS_STRINGS } from './group-strings'
 import { MODEL_STRINGS } from './model-strings'
 import { REPLAY_STRINGS } from './replay-strings'
 import { RUNS_STRINGS } from './runs-strings'
 import { TAKE_AWAY_STRINGS } from './take-away-strings'
+import { TIMELINE_STRINGS } from './timeline-strings'
+import { TEACH_STRINGS } from './teach-strings'
+import { TOKEN_STRINGS, TRAJECTORY_STRINGS } from './trajectory-strings'
 
 export const S = {
   product: 'GRPO Playground',
   tagline: 'Watch a small language model learn by reinforcement learning, live, in this tab.',
   loop: 'The loop',
+  controls: CONTROLS_STRINGS,
   bar: {
-    train: 'Train',
-    resume: 'Resume',
-    pause: 'Pause',
-    step: 'Step',
-    reset: 'Reset',
-    finishedHint: 'The run has reached its end. Raise max_steps under Settings to go on from here, or press Reset for a fresh adapter.',
-    trainHint: 'Run GRPO steps until the limit or Pause',
-    pauseHint: 'Stop after the current token; the step resumes where it stood',
-    stepHint: 'Run one GRPO step',
-    resetHint: 'A new run from step 0 with a fresh adapter; this one stays under Runs',
-    resetFresh: 'Begin anew at step 0',
-    resetChanged: 'A new run from step 0 with the new settings; this one stays under Runs',
     changed: 'Settings changed: press Reset',
     copyLink: 'Copy link',
     copied: 'Link copied',
@@ -70,55 +64,9 @@ export const S = {
   },
   address: ADDRESS_STRINGS,
   model: MODEL_STRINGS,
-  group: {
-    title: 'Group of episodes',
-    short: 'Group',
-    lead: 'The same prompt and the same seed, played several times.',
-    empty: 'Press Step: the model plays these episodes, and each grows here as it is written.',
-    picker: 'Group',
-    of: (n: number) => `of ${n}`,
-    previous: 'Previous group',
-    next: 'Next group',
-    seed: (seed: number) => `environment seed ${seed}`,
-    byAdvantage: 'by advantage',
-    episode: (n: number) => `Episode ${n}`,
-    gone: (step: number) => `The episodes of step ${step} are no longer kept; its numbers are under Update.`,
-    follow: 'Follow the newest step',
-    success: 'solved',
-    failure: 'not solved',
-    done: 'done',
-    unscorable: 'unscorable',
-    failed: 'server failed',
-    unreadable: 'not readable',
-    budget: 'ran out',
-    stopped: 'stopped',
-    writing: 'writing',
-    waiting: 'waiting',
-    pending: 'not started',
-  },
+  group: GROUP_STRINGS,
   authors: { model: 'model', environment: 'environment', template: 'template' } satisfies Record<Author, string>,
-  rewards: {
-    title: 'Rewards → advantages',
-    short: 'Rewards',
-    lead: {
-      group: "Each reward minus the group's mean, over its standard deviation.",
-      batch: "Each reward minus the group's mean, over the whole step's standard deviation.",
-      none: "Each reward minus the group's mean; scale_rewards is none, so nothing divides it.",
-    } satisfies Record<ScaleRewards, string>,
-    empty: 'Rewards appear when every episode of the step has ended.',
-    mean: 'mean',
-    std: 'std',
-    stdLong: 'standard deviation of the rewards of the group (ddof 1)',
-    noSignal: 'no signal',
-    noSignalWhy: 'All rewards of this group are equal, so every advantage is 0 and the group teaches nothing.',
-    noneScorable: 'No episode of this group could be scored, so it teaches nothing.',
-    reward: 'reward',
-    advantage: 'advantage',
-    unscorable: (n: number) => `${n === 1 ? 'One episode' : `${n} episodes`} unscorable: left out of the mean, advantage 0.`,
-    better: "better than its group's average, so its tokens become more likely",
-    worse: "worse than its group's average, so its tokens become less likely",
-    equal: "its group's average, so its tokens stay as they are",
-  },
+  rewards: REWARDS_STRINGS,
   update: {
     title: 'Update',
     lead: "One optimizer step on the LoRA adapter; only the model's own tokens count.",
@@ -126,41 +74,18 @@ export const S = {
     step: (n: number) => `after step ${n}`,
   },
   formula: FORMULA_STRINGS,
-  trajectory: {
-    title: 'Trajectory',
-    lead: 'The selected episode. Hatched tokens are masked: the loss does not see them.',
-    empty: 'The selected episode appears here, token by token, while it is played.',
-    showPrompt: (n: number) => `Show the ${n} prompt tokens`,
-    hidePrompt: (n: number) => `Hide the ${n} prompt tokens`,
-    colour: 'Colour by',
-    hint: 'Hover or focus a token for its numbers; arrow keys move between tokens. A click or Enter keeps one: the loss under Update is then its own.',
-    reward: 'reward',
-    prompt: 'Prompt',
-    turn: (n: number) => `Turn ${n}`,
-    masked: 'masked: contributes 0 to the loss',
-    trained: 'trained',
-    later: 'after the update',
-    alternatives: 'Likeliest tokens',
-    other: 'sampled',
-  },
-  token: {
-    id: 'id',
-    author: 'author',
-    mask: 'mask',
-    samplerLogprob: 'log-prob (sampler)',
-    trainerLogprob: 'log-prob (trainer)',
-    probability: 'probability',
-    entropy: 'entropy',
-    advantage: 'advantage',
-    position: (n: number, of: number) => `token ${n} of ${of}`,
-  },
+  trajectory: TRAJECTORY_STRINGS,
+  token: TOKEN_STRINGS,
   curves: CURVES_STRINGS,
+  timeline: TIMELINE_STRINGS,
   notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}`, steps: stepsInWords },
   chat: CHAT_STRINGS,
+  compare: COMPARE_STRINGS,
   environment: ENVIRONMENT_STRINGS,
   replay: REPLAY_STRINGS,
   runs: RUNS_STRINGS,
   takeAway: TAKE_AWAY_STRINGS,
+  teach: TEACH_STRINGS,
   crash: {
     title: 'A part of the page failed to draw.',
     advice: 'The run itself goes on in its worker. Try to draw it again; if that fails, reload the page.',

@@ -5,7 +5,7 @@ import type { Engine, EngineInfo } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { describeError } from '../core/errors'
 import type { StepRecord } from '../core/events'
-import { type EvaluationRecord, type KeptEpisode, type RunRecord, type StepSummary, summarise } from '../core/run-record'
+import { type EvaluationRecord, type KeptEpisode, type RunRecord, type StepSummary, summarise, withSpans } from '../core/run-record'
 import { VERSION } from '../core/version'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import type { ChatFormat } from '../rollout/chat'
@@ -135,7 +135,7 @@ export class RunJournal {
     if (!run || !this.record) return Promise.resolve()
     this.last = checkpoint
     const { id } = this.record
-    const episodes = record.episodes.map((episode) => keptEpisode(episode, run.chat))
+    const episodes = withSpans(record.episodes.map((episode) => keptEpisode(episode, run.chat)), record.timeline)
     const due = this.isDue(checkpoint) ? checkpoint : null
     const summary = summarise(record)
     const write = async (archive: RunArchive): Promise<void> => {

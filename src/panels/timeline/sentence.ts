@@ -1,0 +1,23 @@
+/** The shares of a step in words. */
+
+import { S } from '../../ui/strings'
+import type { Bottleneck, Shares } from './shares'
+
+const T = S.timeline
+
+/** What the lists of shares name, in this order. */
+export const SHARED = ['sampling', 'prefill', 'waiting', 'training', 'idle'] as const
+
+/** One sentence on what the step spends its time on. */
+export function sentenceOf({ bottleneck, shares, sessions }: { bottleneck: Bottleneck | null; shares: Shares | null; sessions: number | null }): string {
+  if (!bottleneck || !shares) return ''
+  const { kind, share } = bottleneck
+  if (kind === 'environment') return T.bottleneck.environment(share, bottleneck.limit, { sessions: sessions ?? 0, slots: shares.slots })
+  if (kind === 'training') return T.bottleneck.training(share, shares.iterations)
+  return T.bottleneck[kind](share)
+}
+
+/** 'sampling 61 %, waiting 20 %'; what there was none of is left out. */
+export function inWords(shares: Shares): string {
+  return SHARED.flatMap((kind) => (shares[kind] >= 0.005 ? `${T.kinds[kind]} ${T.share(shares[kind])}` : [])).join(', ')
+}

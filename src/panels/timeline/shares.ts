@@ -1,0 +1,84 @@
+/** What the time of a step went into, as shares of it, and what that says about the scheduler. */
+
+import { TRAINER, type TimelineSpan } from '../../core/timeline'
+
+/** Shares of the step's time, 0…1; of what slots do, averaged over the slots. The first five add up to 1. */
+export interface Shares {
+  sampling: number
+  prefill: number
+  waiting: number
+  training: number
+  /** A slot that did nothing while the trainer did nothing either. */
+  idle: number
+  /** Part of idle: the slot's last episode had ended, others went on. */
+  ended: number
+  /** Nothing was computed because every slot that had an episode waited for the environment. */
+  stalled: number
+  /** Number of slots, and of optimizer steps. */
+  slots: number
+  iterations: number
+}
+
+const length = ({ start, end }: { start: number; end: number }) => end - start
+const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
+
+/** Of the first `total` ms of a step; null where there is nothing to share. */
+export function sharesOf(spans: readonly TimelineSpan[], total: number): Shares | null {
+  const inSlots = spans.filter(({ lane }) => lane !== TRAINER)
+  const slots = Math.max(0, ...inSlots.map(({ lane }) => lane + 1))
+  if (slots === 0 || total <= 0) return null
+  const share = (kind: TimelineSpan['kind']) => sum(inSlots.filter((span) => span.kind === kind).map(length)) / (slots * total)
+  const trainer = spans.filter(({ lane }) => lane === TRAINER)
+  const training = sum(trainer.map(length)) / total
+  const [sampling, prefill, waiting] = [share('sampling'), share('prefill'), share('waiting')]
+  const lastEnds = Array.from({ length: slots }, () => 0)
+  for (const { lane, end } of inSlots) lastEnds[lane] = Math.max(lastEnds[lane] ?? 0, end)
+  const sampled = Math.max(...lastEnds)
+  return {
+    sampling,
+    prefill,
+    waiting,
+    training,
+    idle: Math.max(0, 1 - sampling - prefill - waiting - training),
+    ended: sum(lastEnds.map((end) => sampled - end)) / (slots * total),
+    stalled: (covered(spans) - covered(spans.filter(({ kind }) => kind !== 'waiting'))) / total,
+    slots,
+    iterations: Math.max(0, ...trainer.map(({ turn }) => turn + 1)),
+  }
+}
+
+/** How much of the time at least one of the spans covers, ms. */
+function covered(spans: readonly TimelineSpan[]): number {
+  let [all, until] = [0, 0]
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    if (end <= until) continue
+    all += end - Math.max(start, until)
+    until = end
+  }
+  return all
+}
+
+export type Bottleneck =
+  /** Nothing was computed while the environment was waited for. `limit`: what keeps other episodes from writing meanwhile. */
+  | { kind: 'environment'; share: number; limit: 'sessions' | 'episodes' | 'slots' }
+  | { kind: 'training' | 'ended' | 'prefill' | 'waiting' | 'sampling'; share: number }
+
+/** From these shares on a thing is worth naming. */
+const STALLED = 0.15
+const MOST = 0.5
+const ENDED = 0.25
+const WAITING = 0.2
+
+/** What to look at first. `sessions`: how many the server allows at once, null for any number. */
+export function bottleneckOf(shares: Shares, { episodes, sessions }: { episodes: number; sessions: number | null }): Bottleneck {
+  const { slots, stalled, training, ended, prefill, waiting, sampling } = shares
+  if (stalled >= STALLED) {
+    const limit = sessions !== null && sessions < Math.min(slots, episodes) ? 'sessions' : episodes > slots ? 'slots' : 'episodes'
+    return { kind: 'environment', share: stalled, limit }
+  }
+  if (training >= MOST) return { kind: 'training', share: training }
+  if (ended >= ENDED) return { kind: 'ended', share: ended }
+  if (prefill > sampling && prefill > waiting && prefill > training) return { kind: 'prefill', share: prefill }
+  if (waiting >= WAITING) return { kind: 'waiting', share: waiting }
+  return training > sampling ? { kind: 'training', share: training } : { kind: 'sampling', share: sampling }
+}

@@ -1,0 +1,83 @@
+/** What the timeline of a step says. */
+
+import type { SpanKind, TimelineSpan, TrainingPart } from '../core/timeline'
+import { duration, number } from './format'
+
+const KINDS: Record<SpanKind | 'idle', string> = { sampling: 'sampling', prefill: 'prefill', waiting: 'waiting', training: 'training', idle: 'idle' }
+
+const HINTS: Record<SpanKind | 'idle', string> = {
+  sampling: 'The slot writes, one token at a time with all others that write.',
+  prefill: 'The slot reads a prompt or the answer of a tool.',
+  waiting: 'The slot waits for the environment: its answer, its reset or a session.',
+  training: 'The trainer computes; all slots rest.',
+  idle: 'The slot has no episode, or waits while another one reads.',
+}
+
+const PARTS: Record<TrainingPart, string> = {
+  reference: 'log-probs of the reference policy',
+  gradient: 'forward and backward',
+  score: 'log-probs of episodes with advantage 0',
+  optimizer: 'AdamW',
+}
+
+/** Shares as whole percent: the eye cannot tell more. */
+const whole = (share: number) => `${Math.round(share * 100)} %`
+
+const LIMITS = {
+  sessions: (sessions: number) =>
+    `The server allows ${sessions === 1 ? 'one session' : `${sessions} sessions`} at once: with more, other episodes would be played meanwhile.`,
+  episodes: () => 'A faster environment would shorten the step; more prompts_per_step would let other episodes write meanwhile.',
+  slots: (_: number, slots: number) => `All ${slots} slots hold an episode that waits, so more prompts_per_step would not help; a faster environment would.`,
+}
+
+export const TIMELINE_STRINGS = {
+  title: 'Where the time goes',
+  lead: 'A lane for each slot that plays an episode, and one for the trainer, over the seconds of the step.',
+  kinds: KINDS,
+  hints: HINTS,
+  loading: 'The lanes appear when an episode is played.',
+  none: 'The times of this step were not recorded.',
+  gone: (step: number) => `The lanes of step ${step} are no longer kept; what it took is under Update.`,
+  steps: 'Step',
+  recorded: 'Recorded times; the replay runs at another pace.',
+  live: 'As far as the step has come',
+  table: 'Table',
+  chart: 'Lanes',
+  lane: 'lane',
+  slot: (lane: number) => `slot ${lane + 1}`,
+  slots: (count: number) => `slots 1–${count}`,
+  trainer: 'trainer',
+  seconds: (ms: number) => number(ms / 1000, 2),
+  unit: 's',
+  share: whole,
+  time: (ms: number) => (ms < 10 ? `${number(ms, 2)} ms` : duration(ms)),
+  hint: 'Hover a span, or focus the lanes and use the arrow keys. A click or Enter selects its episode everywhere.',
+  /** What a span is, for the line below the lanes and for those who do not see them. */
+  span: (span: TimelineSpan): string => {
+    const took = `${TIMELINE_STRINGS.time(span.end - span.start)} from ${TIMELINE_STRINGS.time(span.start)}`
+    if (span.kind === 'training') {
+      const part = span.part ? `: ${PARTS[span.part]}` : ''
+      return `Trainer${part} · ${span.turn > 0 ? `iteration ${span.turn + 1} · ` : ''}${took}`
+    }
+    const slot = `Slot ${span.lane + 1}`
+    if (span.episode < 0) return `${slot} · waiting for the environment that failed · ${took}`
+    if (span.turn < 0) return `${slot} · episode ${span.episode + 1} · waiting for its session or reset · ${took}`
+    return `${slot} · episode ${span.episode + 1} · turn ${span.turn + 1} · ${span.kind} · ${took}`
+  },
+  /** One sentence that names what the step spends its time on. */
+  bottleneck: {
+    environment: (share: number, limit: keyof typeof LIMITS, { sessions, slots }: { sessions: number; slots: number }) =>
+      `Nothing is computed ${whole(share)} of the time, because every slot waits for the environment. ${LIMITS[limit](sessions, slots)}`,
+    training: (share: number, iterations: number) =>
+      `The update takes ${whole(share)} of the step. Shorter episodes${iterations > 1 ? ' or fewer num_iterations' : ''} would shorten it.`,
+    ended: (share: number) =>
+      `Slots rest ${whole(share)} of the time because their episodes have ended and the longest ones go on. A lower max_completion_length would cut these off.`,
+    prefill: (share: number) => `Reading prompts and answers takes ${whole(share)} of the slots’ time. Shorter prompts or fewer tools would shorten it.`,
+    waiting: (share: number) => `Slots wait for the environment ${whole(share)} of the time, but seldom all at once: others write meanwhile.`,
+    sampling: (share: number) => `Slots write ${whole(share)} of the time: sampling is what the step takes longest for.`,
+  },
+  speed: { sampling: 'sampled', training: 'trained', unit: 'tokens/s' },
+  measured: (name: string, step: number) => `${name} of step ${step}`,
+  total: (ms: number) => `${duration(ms)} in all`,
+  summary: (sentence: string, shares: string) => `${sentence} ${shares}.`,
+} as const
