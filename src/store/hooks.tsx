@@ -2,6 +2,7 @@
 
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { useStore } from 'zustand'
+import type { GrpoConfig } from '../core/config'
 import type { Account, AccountView } from './account-store'
 import type { Chat, ChatView } from './chat-store'
 import type { Controller } from './controller'
@@ -101,6 +102,13 @@ export function useDisplay<T>(selector: (view: Display) => T): T {
 
 export function useTokens(): TokenLog {
   return useStores().shown.tokens
+}
+
+/** GRPO's settings of the run that is shown: a recording has its own, and settings that were only just changed are not in use yet. */
+export function useShownGrpo(): GrpoConfig {
+  const recorded = useShown((view) => view.recorded?.grpo ?? null)
+  const own = useSetup((s) => (s.applied ?? s.config).grpo)
+  return recorded ?? own
 }
 
 /** The step that is looked at; null when none has begun or its episodes are no longer kept. */

@@ -10,11 +10,11 @@ export interface SelectionView {
   /** Position in the episode's tokens of the one that is kept in view. */
   token: number | null
   /** Index of the episode that the pointer or the keyboard rests on, wherever that is; in no link. */
-  pointed: number | null
+  pointed?: number | null
 }
 
 export type SelectionStore = StoreApi<SelectionView>
 
 export function createSelectionStore(episode = 0, token: number | null = null): SelectionStore {
-  return createStore<SelectionView>(() => ({ step: null, episode, token, pointed: null }))
+  return createStore<SelectionView>(() => ({ step: null, episode, token }))
 }

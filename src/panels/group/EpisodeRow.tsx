@@ -1,4 +1,4 @@
-/** One episode of the group: number, strip of tokens by author, mark and word. */
+/** One episode of the group: number, strip of tokens by author, what went wrong in it, mark and word. */
 
 import { memo, type MouseEvent } from 'react'
 import { useSelection, useStores, useTokens } from '../../store/hooks'
@@ -17,20 +17,24 @@ interface EpisodeRowProps {
   longest: number
   /** End of the step's colour scale for advantages. */
   bound: number
+  /** The one row that Tab reaches; arrow keys move on. */
+  inTabOrder: boolean
 }
 
-export const EpisodeRow = memo(function EpisodeRow({ episode, index, place, longest, bound }: EpisodeRowProps) {
+export const EpisodeRow = memo(function EpisodeRow({ episode, index, place, longest, bound, inTabOrder }: EpisodeRowProps) {
   const { selection } = useStores()
   const selected = useSelection((s) => s.episode === index)
+  const pointed = useSelection((s) => s.pointed === index)
   const outcome = episode ? outcomeOf(episode) : null
   const select = () => selection.setState({ episode: index, token: null })
   return (
     <li
-      className={selected ? 'row episode selected' : 'row episode'}
+      className={`row episode${selected ? ' selected' : ''}${pointed ? ' pointed' : ''}`}
       data-testid={`episode-${index}`}
+      data-episode={index}
       data-outcome={outcome?.kind ?? 'pending'}
     >
-      <button type="button" className="episode-button" aria-pressed={selected} title={outcome?.why} onClick={select}>
+      <button type="button" className="episode-button" aria-pressed={selected} tabIndex={inTabOrder ? 0 : -1} title={outcome?.why} onClick={select}>
         <span className="sr-only">{S.group.episode(place)}</span>
         <span aria-hidden="true" className="place">
           {place}
@@ -38,12 +42,38 @@ export const EpisodeRow = memo(function EpisodeRow({ episode, index, place, long
         <span className="sr-only">{outcome?.word ?? S.group.pending}</span>
       </button>
       {episode ? <Strip episode={episode} longest={longest} bound={bound} /> : <span className="strip" />}
-      <span aria-hidden="true" className={`outcome ${outcome?.kind ?? 'pending'}`}>
+      {episode && <Faults episode={episode} />}
+      <span aria-hidden="true" className={`outcome ${outcome?.kind ?? 'pending'}`} title={outcome?.why}>
         <span className="mark">{outcome?.mark}</span> {outcome?.word ?? S.group.pending}
       </span>
     </li>
   )
 })
+
+/** Mistakes of the model that are no outcome: each kind with its own sign. */
+function Faults({ episode: { parseErrors, toolErrors } }: { episode: EpisodeView }) {
+  if (parseErrors + toolErrors === 0) return null
+  const faults = [
+    { sign: '{?}', count: parseErrors, words: S.group.parseErrors(parseErrors) },
+    { sign: '( )!', count: toolErrors, words: S.group.toolErrors(toolErrors) },
+  ]
+  return (
+    <span className="faults">
+      {faults.map(
+        ({ sign, count, words }) =>
+          count > 0 && (
+            <span key={sign} title={words}>
+              <span className="sr-only">{words}</span>
+              <span aria-hidden="true">
+                {sign}
+                {count > 1 && count}
+              </span>
+            </span>
+          ),
+      )}
+    </span>
+  )
+}
 
 function Strip({ episode, longest, bound }: { episode: EpisodeView; longest: number; bound: number }) {
   const tokens = useTokens()
@@ -63,7 +93,7 @@ function Strip({ episode, longest, bound }: { episode: EpisodeView; longest: num
   }
   return (
     <span className="strip">
-      <span className="run run-prompt" title={`${promptLength} prompt tokens`} />
+      <span className="run run-prompt" title={S.group.promptTokens(promptLength)} />
       <span className="runs" style={{ width: `${(100 * written) / Math.max(1, longest)}%` }} onClick={pick}>
         {runs.map(({ author, start, length: tokensInRun }) => (
           <span

@@ -1,21 +1,24 @@
 /** Column 2: the episodes of one group, side by side. */
 
-import type { Author } from '../../core/episode'
-import { usePlannedStep, useReplay, useSelectedStep, useSelection, useShown, useStores } from '../../store/hooks'
+import type { KeyboardEvent } from 'react'
+import { useDisplay, usePlannedStep, useReplay, useSelectedStep, useSelection, useShown, useStores } from '../../store/hooks'
 import type { RunView, StepView } from '../../store/view'
-import { symmetricScale } from '../../ui/colors'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { advantageBound } from '../rewards/advantage-scale'
-import { ScaleBar } from '../trajectory/Legend'
 import { EpisodeRow } from './EpisodeRow'
+import { GroupFoot } from './GroupFoot'
 import { GroupPicker } from './GroupPicker'
+import { GroupTools } from './GroupTools'
 import { groupOf } from './group-view'
+import { usePointing } from './pointing'
+import { rowsClass, useRows } from './rows'
 
 export function GroupPanel() {
   const step = useSelectedStep()
   const index = useSelection((s) => s.episode)
   const group = step ? groupOf(step, index) : null
+  usePointing()
   return (
     <Panel
       id="group"
@@ -54,7 +57,7 @@ function OldStep() {
   if (selected === null) return null
   return (
     <span className="old-step">
-      Step {selected}{' '}
+      {S.group.step(selected)}{' '}
       <button type="button" className="link" onClick={() => selection.setState({ step: null })}>
         {S.group.follow}
       </button>
@@ -63,48 +66,56 @@ function OldStep() {
 }
 
 function Episodes({ step, index }: { step: StepView; index: number }) {
-  const { episodes, firstIndex } = groupOf(step, index)
+  const group = groupOf(step, index)
+  const rows = useRows(step, group)
   const longest = useShown(longestKept)
   const bound = advantageBound(step)
-  const seed = episodes.find((e) => e !== null)?.seed
+  const tabStop = (rows.rows.find((row) => row.index === index) ?? rows.rows[0])?.index
   return (
     <>
-      <ol className="rows" aria-label={S.group.title}>
-        {episodes.map((episode, i) => (
-          <EpisodeRow key={i} episode={episode} index={firstIndex + i} place={i + 1} longest={longest} bound={bound} />
+      <GroupTools group={group} />
+      <ol className={rowsClass(group.size)} aria-label={S.group.title} onKeyDown={useRoving()}>
+        {rows.rows.map((row) => (
+          <EpisodeRow key={row.index} {...row} longest={longest} bound={bound} inTabOrder={row.index === tabStop} />
         ))}
+        <NoneLeft shown={rows.rows.length} />
       </ol>
-      <p className="rows-foot group-foot">
-        <Legend bound={bound} />
-        {seed !== undefined && <span className="note">{S.group.seed(seed)}</span>}
-      </p>
+      <GroupFoot step={step} group={group} rows={rows} bound={bound} />
     </>
   )
+}
+
+function NoneLeft({ shown }: { shown: number }) {
+  const { display } = useStores()
+  const only = useDisplay((d) => d.only)
+  if (shown > 0 || only === 'all') return null
+  return (
+    <li className="note none-left">
+      {S.group.noneLeft(S.group.filters[only])}{' '}
+      <button type="button" className="link" onClick={() => display.setState({ only: 'all' })}>
+        {S.group.showAll}
+      </button>
+    </li>
+  )
+}
+
+/** Arrow keys, Home and End move through the rows as they are listed, and select. */
+function useRoving() {
+  const { selection } = useStores()
+  return (event: KeyboardEvent<HTMLElement>) => {
+    const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-episode]')]
+    const at = rows.findIndex((row) => row.contains(event.target as Node))
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key]
+    if (at < 0 || to === undefined || event.altKey || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    const row = rows[to]
+    if (!row) return
+    selection.setState({ episode: Number(row.dataset['episode']), token: null })
+    row.querySelector('button')?.focus()
+  }
 }
 
 /** Tokens after the prompt of the longest kept episode: against the last steps too, so that growing strips do not rescale. */
 function longestKept(view: RunView): number {
   return Math.max(1, ...view.steps.flatMap((step) => step.episodes.map((e) => e.length - e.promptLength)))
-}
-
-/** What the textures mean; once there are advantages, the model's tokens have the colour of their episode's. `bound`: as the strips have it. */
-function Legend({ bound }: { bound: number }) {
-  const swatch = (author: Author) => (
-    <span key={author}>
-      <span className={`swatch run-${author}`} /> {S.authors[author]}
-    </span>
-  )
-  return (
-    <span className="legend" data-testid="group-legend">
-      {bound === 0 ? (
-        swatch('model')
-      ) : (
-        <span className="legend-advantage">
-          <ScaleBar scale={symmetricScale(bound)} values={false} /> {S.authors.model}, {S.group.byAdvantage}
-        </span>
-      )}
-      {swatch('environment')}
-      {swatch('template')}
-    </span>
-  )
 }

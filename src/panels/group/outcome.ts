@@ -12,7 +12,7 @@ export interface Outcome {
 }
 
 /** Never only a colour: every kind has its own mark and word. */
-export function outcomeOf(episode: EpisodeView): Outcome {
+export function outcomeOf(episode: Pick<EpisodeView, 'finished' | 'waitingSince' | 'error' | 'exit' | 'reward' | 'success'>): Outcome {
   if (!episode.finished) {
     return episode.waitingSince === null
       ? { kind: 'writing', mark: '…', word: S.group.writing, why: S.group.writing }
@@ -24,8 +24,8 @@ export function outcomeOf(episode: EpisodeView): Outcome {
   if (episode.exit === 'env_error') return { kind: 'unscorable', mark: '◻', word: S.group.failed, why }
   if (episode.reward === null) return { kind: 'unscorable', mark: '◻', word: S.group.unscorable, why }
   // What the environment judged so far is not its verdict: the model ran out of turns or tokens first.
-  const ranOut = episode.exit === 'turn_limit' || episode.exit === 'token_limit'
-  if (ranOut && episode.success !== true) return { kind: 'budget', mark: '⊣', word: S.group.budget, why }
+  const limit = episode.exit === 'turn_limit' ? S.group.outOfTurns : episode.exit === 'token_limit' ? S.group.outOfTokens : null
+  if (limit !== null && episode.success !== true) return { kind: 'budget', mark: '⊣', word: limit, why }
   if (episode.success === null) return { kind: 'done', mark: '·', word: S.group.done, why }
   return episode.success
     ? { kind: 'success', mark: '✓', word: S.group.success, why }

@@ -1,9 +1,8 @@
 /** The loss in use as a formula, with the numbers of the selected token in place, or the step's means where none is selected. */
 
 import { lazy, type ReactNode, Suspense, useMemo } from 'react'
-import type { GrpoConfig } from '../../core/config'
 import { LOSS_FORMULAS } from '../../rl'
-import { useSelectedEpisode, useSelectedStep, useSelection, useSetup, useShown, useStores, useTokens } from '../../store/hooks'
+import { useSelectedEpisode, useSelectedStep, useSelection, useShown, useShownGrpo, useStores, useTokens } from '../../store/hooks'
 import type { LoggedToken } from '../../store/token-log'
 import type { EpisodeView, StepView } from '../../store/view'
 import { signed } from '../../ui/format'
@@ -16,7 +15,7 @@ import { Symbols } from './Symbols'
 const Tex = lazy(() => import('../../ui/Tex'))
 
 export function FormulaCard() {
-  const settings = useLossSettings()
+  const settings = useShownGrpo()
   const formula = LOSS_FORMULAS[settings.loss_type]
   return (
     <section className="formula" aria-label={S.formula.title} data-testid="formula" data-loss={settings.loss_type} data-kl={settings.beta !== 0}>
@@ -36,13 +35,6 @@ export function FormulaCard() {
       </div>
     </section>
   )
-}
-
-/** Of the run that is shown: a recording has its own, and settings that were only just changed are not in use yet. */
-function useLossSettings(): GrpoConfig {
-  const recorded = useShown((view) => view.recorded?.grpo ?? null)
-  const own = useSetup((s) => (s.applied ?? s.config).grpo)
-  return recorded ?? own
 }
 
 function Maths({ tex }: { tex: string }) {
