@@ -7,6 +7,7 @@ import { followAddressBar } from './store/address-bar'
 import { createStores } from './store/create'
 import { hubDoor } from './store/sign-in-door'
 import { followLeaving } from './store/leaving'
+import { type LinkPlace, readLink } from './store/link'
 import { RECORDED_RUN_PATH, startReplay } from './store/replay-start'
 import { browserClock } from './store/run-store'
 import { createHandle } from './store/scripting'
@@ -27,14 +28,10 @@ followLeaving(stores)
 // Whoever left to sign in was about to publish.
 void stores.account.open(door).then((cameBack) => cameBack && stores.takeAway.show(''))
 keepSite(stores, isBack)
-void startReplay(stores, client, {
-  fetch: async () => {
-    const response = await fetch(new URL(RECORDED_RUN_PATH, document.baseURI))
-    if (!response.ok) throw new Error(`${response.status} ${response.url}`)
-    return response.arrayBuffer()
-  },
-  still: matchMedia('(prefers-reduced-motion: reduce)').matches,
-}).then(() => {
+const still = matchMedia('(prefers-reduced-motion: reduce)').matches
+const showRecording = (place: LinkPlace) => startReplay(stores, client, { fetch: fetchRecording, still, place })
+stores.lessons.recordingBy(showRecording)
+void showRecording(readLink(location.hash)).then(() => {
   // Safari has no idle callback.
   if ('requestIdleCallback' in window) requestIdleCallback(() => void fetchLater())
   else setTimeout(() => void fetchLater(), DURATIONS.idle)
@@ -44,3 +41,9 @@ const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no element "root"')
 createRoot(root).render(<App stores={stores} />)
 stores.controller.start()
+
+async function fetchRecording(): Promise<ArrayBuffer> {
+  const response = await fetch(new URL(RECORDED_RUN_PATH, document.baseURI))
+  if (!response.ok) throw new Error(`${response.status} ${response.url}`)
+  return response.arrayBuffer()
+}

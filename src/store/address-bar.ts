@@ -3,14 +3,18 @@
 import { DURATIONS } from '../ui/durations'
 import { DEFAULT_DISPLAY } from './display'
 import type { Stores } from './hooks'
-import { readLink, writeLink } from './link'
+import { readLink } from './link'
+import { linkNow } from './link-now'
+import { goToPlace } from './place'
+import { sameConfig } from './setup-store'
 
 /** Follows the stores until the page is left. History gets no entries: settings are not places. */
-export function followAddressBar({ setup, selection, display }: Stores): void {
+export function followAddressBar(stores: Stores): void {
+  const { setup, selection, display, replay, lessons } = stores
   let written = location.hash
   let timer: ReturnType<typeof setTimeout> | undefined
   const write = () => {
-    written = writeLink(setup.getState().config, selection.getState().episode, selection.getState().token, display.getState())
+    written = linkNow(stores)
     // Much of what is looked at is in no link.
     if (location.hash !== written) history.replaceState(null, '', written)
   }
@@ -21,12 +25,19 @@ export function followAddressBar({ setup, selection, display }: Stores): void {
   setup.subscribe(later)
   selection.subscribe(later)
   display.subscribe(later)
+  replay.store.subscribe((now, before) => {
+    if (now.held !== before.held || (now.held && now.position !== before.position)) later()
+  })
   window.addEventListener('hashchange', () => {
     if (location.hash === written) return
     const link = readLink(location.hash)
+    const { config } = setup.getState()
     const changedServer = link.config.environment.kind === 'openenv'
-    setup.setState({ config: link.config, problems: link.problems, awaitsConsent: changedServer })
+    lessons.arrive(location.hash, link.display.lesson ?? null)
+    // Settings that are the same leave what is shown alone.
+    setup.setState({ config: sameConfig(config, link.config) ? config : link.config, problems: link.problems, awaitsConsent: changedServer })
     selection.setState({ episode: link.episode, step: null, token: link.token ?? null })
     display.setState({ ...DEFAULT_DISPLAY, ...link.display }, true)
+    goToPlace(stores, link)
   })
 }

@@ -1,13 +1,14 @@
 /** What the buttons do: joins the worker's port with the stores. No React, no DOM. */
 
 import type { EnvironmentSpec, RunConfig } from '../core/config'
-import type { Command, EvaluationResult, Message } from '../worker/protocol'
+import type { Command, EvaluationResult, Grain, Message } from '../worker/protocol'
 import { createModelActions, type ModelActions } from './model-actions'
 import { defaultWithModel, needsLoad } from './model-settings'
 import { isDistrusted, type ModelStore } from './model-store'
 import { isRecording } from './restore'
 import type { RunStore } from './run-store'
 import type { SelectionStore } from './selection-store'
+import { type SettingKey, type SettingValue, withSettings } from './settings'
 import { hasChanges, onlyEndDiffers, type SetupStore } from './setup-store'
 import { isActive, isBroken, type RunView } from './view'
 
@@ -22,7 +23,8 @@ export interface Controller {
   /** First load of the model; does nothing while a linked server or a linked model of the Hub waits for consent. */
   start(): void
   train(): void
-  step(): void
+  /** Goes on by a token, an episode or, without a grain, to the end of a GRPO step. */
+  step(grain?: Grain): void
   pause(): void
   /** Back to step 0; with changed settings, a new run with these. */
   reset(): void
@@ -30,8 +32,8 @@ export interface Controller {
   revert(): void
   /** Changes the controls. The worker hears of it at Reset, or at Train while nothing has been trained. */
   edit(change: (config: RunConfig) => RunConfig): void
-  /** Takes an environment with its starting settings; at once if that destroys no run. */
-  chooseEnvironment(spec: EnvironmentSpec): void
+  /** Takes an environment with its starting settings, and others on top; at once if that destroys no run. */
+  chooseEnvironment(spec: EnvironmentSpec, settings?: Partial<Record<SettingKey, SettingValue>>): void
   /** The person agrees to connect to the server that the link names. */
   consent(): void
   /** Sends a command as it is. */
@@ -147,7 +149,7 @@ export function createController(
       if (!state.awaitsConsent && !needsLoad(state)) configure()
     },
     train: () => go({ type: 'train' }),
-    step: () => go({ type: 'step' }),
+    step: (grain = 'step') => go({ type: 'step', grain }),
     pause() {
       afterReady = null
       run.flush()
@@ -171,11 +173,11 @@ export function createController(
     edit(change) {
       setup.setState((state) => ({ config: change(state.config) }))
     },
-    chooseEnvironment(spec) {
+    chooseEnvironment(spec, settings = {}) {
       const { config } = setup.getState()
       const base = defaultWithModel(spec, config)
       const seed = config.grpo.seed
-      setup.setState({ config: { ...base, grpo: { ...base.grpo, seed }, backend: config.backend }, awaitsConsent: false, problems: [] })
+      setup.setState({ config: withSettings({ ...base, grpo: { ...base.grpo, seed }, backend: config.backend }, settings), awaitsConsent: false, problems: [] })
       configureIfFresh()
     },
     consent() {

@@ -2,10 +2,14 @@
 
 import { createAccount } from './account-store'
 import { createChat } from './chat-store'
+import { createCompare } from './compare-store'
 import { createController, type EnginePort } from './controller'
 import { createDisplayStore } from './display'
+import { createExaminations } from './examination-store'
 import type { Stores } from './hooks'
 import { withoutLateImports } from './late-import'
+import { createLessonProgress } from './lesson-progress'
+import { createLessons } from './lesson-store'
 import { readLink } from './link'
 import { createModelStore } from './model-store'
 import { createPlay } from './play-store'
@@ -15,7 +19,9 @@ import { type Clock, createRunStore } from './run-store'
 import { createRuns } from './runs-store'
 import { createSelectionStore } from './selection-store'
 import { createSetupStore } from './setup-store'
+import { followSpeed } from './speed'
 import { createTakeAway } from './take-away-store'
+import { createTour } from './tour-store'
 
 /** A link that names a server or a model of the Hub waits for consent; nothing here starts the engine. */
 export function createStores(engine: EnginePort, hash: string, clock: Clock): Stores {
@@ -30,10 +36,15 @@ export function createStores(engine: EnginePort, hash: string, clock: Clock): St
   const chat = createChat(port)
   const play = createPlay(port, setup, clock)
   const runs = createRuns(port)
+  const examinations = createExaminations(port, run)
+  const compare = createCompare(port)
   const controller = createController(port, run, setup, selection, models)
   const takeAway = createTakeAway(port, controller.evaluate)
   const account = createAccount(controller.model.setToken)
-  const replay = createReplay(browserFrames)
+  const replay = createReplay(browserFrames, () => display.getState().speed)
   const shown = createShown(run, replay)
-  return { run, shown, replay, setup, selection, display, chat, play, models, runs, takeAway, account, controller }
+  followSpeed(display, port)
+  const lessons = createLessons({ run, replay, setup, selection, display, runs, controller })
+  lessons.arrive(hash, link.display.lesson ?? null)
+  return { run, shown, replay, setup, selection, display, lessons, progress: createLessonProgress(), tour: createTour(), chat, play, models, examinations, compare, runs, takeAway, account, controller }
 }

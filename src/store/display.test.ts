@@ -13,6 +13,9 @@ const OTHER: Display = {
   grain: 'token',
   speed: 0.5,
   lesson: 'why-groups',
+  card: 3,
+  compare: { split: 'train', seed: 7, greedy: false },
+  open: ['chat'],
   hide: ['chat', 'play'],
 }
 
@@ -27,7 +30,7 @@ describe('display', () => {
     expect(Object.assign({}, ...back)).toEqual(OTHER)
   })
   it('says what a value must be', () => {
-    for (const [key, text] of [['heat', 'red'], ['log', '1'], ['smoothing', '1'], ['speed', '-1'], ['lesson', 'a b'], ['hide', 'x,,y'], ['axis', '']] as const) {
+    for (const [key, text] of [['heat', 'red'], ['log', '1'], ['smoothing', '1'], ['speed', '-1'], ['lesson', 'a b'], ['hide', 'x,,y'], ['axis', ''], ['card', '0'], ['card', '1.5'], ['open', 'chat,window'], ['compare', 'heldout-x-greedy'], ['compare', 'heldout-2147483648-greedy']] as const) {
       expect(readDisplay(key, text), key).toMatchObject({ ok: false, expects: expect.stringMatching(/\w/) })
     }
   })

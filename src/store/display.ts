@@ -16,6 +16,19 @@ export const CURVE_AXES = ['step', 'episodes', 'time'] as const
 /** What the curves run over. */
 export type CurveAxis = (typeof CURVE_AXES)[number]
 
+export const PANELS_THAT_OPEN = ['chat', 'play', 'compare'] as const
+/** Panels that are one line high until a person opens them. */
+export type PanelThatOpens = (typeof PANELS_THAT_OPEN)[number]
+
+/** Which episode is played before and after. */
+export interface ComparedChoice {
+  split: 'train' | 'heldout'
+  /** Environment seed. */
+  seed: number
+  /** The likeliest token each time, instead of one that is drawn. */
+  greedy: boolean
+}
+
 export interface Display {
   heat: Heat
   /** Blanks are drawn as signs. */
@@ -36,6 +49,11 @@ export interface Display {
   speed: number
   /** The lesson that is open. */
   lesson: string | null
+  /** Its card that is in view, from 1. */
+  card: number
+  compare: ComparedChoice
+  /** Panels that are open. */
+  open: readonly PanelThatOpens[]
   /** Parts of the page that a teacher hid. */
   hide: readonly string[]
 }
@@ -52,6 +70,9 @@ export const DEFAULT_DISPLAY: Display = {
   grain: 'step',
   speed: 1,
   lesson: null,
+  card: 1,
+  compare: { split: 'heldout', seed: 3, greedy: true },
+  open: [],
   hide: [],
 }
 
@@ -102,6 +123,40 @@ const names: Codec<readonly string[]> = {
   },
 }
 
+const someOf = <T extends string>(options: readonly T[]): Codec<readonly T[]> => ({
+  expects: `a list of ${options.join(', ')}`,
+  write: (value) => value.join(','),
+  read(text) {
+    const list = text.split(',')
+    const known = options.filter((option) => list.includes(option))
+    return known.length === new Set(list).size ? known : undefined
+  },
+})
+
+/** The largest number that a card may have. */
+const MOST_CARDS = 20
+
+const card: Codec<number> = {
+  expects: `a whole number from 1 to ${MOST_CARDS}`,
+  write: String,
+  read: (text) => (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= MOST_CARDS ? Number(text) : undefined),
+}
+
+const compared: Codec<ComparedChoice> = {
+  expects: 'like heldout-1-greedy or train-1-sampled, with a whole number below 2147483648 in its middle',
+  write: ({ split, seed, greedy }) => `${split}-${seed}-${greedy ? 'greedy' : 'sampled'}`,
+  read(text) {
+    const [, split, digits, how] = /^(train|heldout)-(\d{1,10})-(greedy|sampled)$/.exec(text) ?? []
+    const seed = Number(digits)
+    return (split === 'train' || split === 'heldout') && isSeed(seed) ? { split, seed, greedy: how === 'greedy' } : undefined
+  },
+}
+
+/** What every environment takes as a seed. */
+export function isSeed(seed: number): boolean {
+  return Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31
+}
+
 const CODECS: { [K in keyof Display]: Codec<Display[K]> } = {
   heat: oneOf(HEATS),
   blanks: flag,
@@ -114,6 +169,9 @@ const CODECS: { [K in keyof Display]: Codec<Display[K]> } = {
   grain: oneOf(GRAINS),
   speed: between(0.1, 16),
   lesson: name,
+  card,
+  compare: compared,
+  open: someOf(PANELS_THAT_OPEN),
   hide: names,
 }
 

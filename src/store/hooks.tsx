@@ -5,8 +5,14 @@ import { useStore } from 'zustand'
 import type { GrpoConfig } from '../core/config'
 import type { Account, AccountView } from './account-store'
 import type { Chat, ChatView } from './chat-store'
+import type { Compare, CompareView } from './compare-store'
 import type { Controller } from './controller'
-import type { Display, DisplayStore } from './display'
+import type { Display, DisplayStore, PanelThatOpens } from './display'
+import { isHidden } from './hide'
+import type { LessonProgress, Progress } from './lesson-progress'
+import type { Lessons } from './lesson-store'
+import { needsLoad } from './model-settings'
+import { type AskedExamination, examinationKey, type Examinations } from './examination-store'
 import type { ModelStore, ModelView } from './model-store'
 import type { Play, PlayView } from './play-store'
 import type { Replay, ReplayView } from './replay'
@@ -17,6 +23,7 @@ import type { SetupStore, SetupView } from './setup-store'
 import type { Shown } from './shown'
 import type { TakeAway, TakeAwayView } from './take-away-store'
 import type { TokenLog } from './token-log'
+import type { Tour, TourView } from './tour-store'
 import { findStep, type EpisodeView, type RunView, type StepView } from './view'
 
 export interface Stores {
@@ -28,9 +35,14 @@ export interface Stores {
   setup: SetupStore
   selection: SelectionStore
   display: DisplayStore
+  lessons: Lessons
+  progress: LessonProgress
+  tour: Tour
   models: ModelStore
   chat: Chat
   play: Play
+  examinations: Examinations
+  compare: Compare
   runs: Runs
   takeAway: TakeAway
   account: Account
@@ -76,6 +88,10 @@ export function useChat<T>(selector: (view: ChatView) => T): T {
   return useStore(useStores().chat.store, selector)
 }
 
+export function useCompare<T>(selector: (view: CompareView) => T): T {
+  return useStore(useStores().compare.store, selector)
+}
+
 export function usePlay<T>(selector: (view: PlayView) => T): T {
   return useStore(useStores().play.store, selector)
 }
@@ -98,6 +114,33 @@ export function useSelection<T>(selector: (view: SelectionView) => T): T {
 
 export function useDisplay<T>(selector: (view: Display) => T): T {
   return useStore(useStores().display, selector)
+}
+
+/** Whether a part of the page, by its name in hide.ts, is hidden. Never while a person's consent is waited for that is given there. */
+export function useHidden(part: string): boolean {
+  const hidden = useDisplay(({ hide }) => hide.length > 0 && isHidden(hide, part))
+  const needed = useSetup((s) => (s.awaitsConsent && (part === 'task' || part === 'environment')) || (needsLoad(s) && (part === 'task' || part === 'model')))
+  return hidden && !needed
+}
+
+/** Whether a panel that opens is open, and how to change that: it is in the page's link. */
+export function useOpen(panel: PanelThatOpens): [boolean, (open: boolean) => void] {
+  const { display } = useStores()
+  const open = useDisplay((d) => d.open.includes(panel))
+  return [open, (next) => display.setState(({ open: all }) => ({ open: next ? [...all.filter((each) => each !== panel), panel].sort() : all.filter((each) => each !== panel) }))]
+}
+
+/** What was asked of the model about an episode of the run; null for nothing. */
+export function useAskedExamination(step: number, index: number): AskedExamination | null {
+  return useStore(useStores().examinations.store, (view) => view[examinationKey(step, index)] ?? null)
+}
+
+export function useTour<T>(selector: (view: TourView) => T): T {
+  return useStore(useStores().tour.store, selector)
+}
+
+export function useProgress<T>(selector: (progress: Progress) => T): T {
+  return useStore(useStores().progress.store, selector)
 }
 
 export function useTokens(): TokenLog {

@@ -1,6 +1,7 @@
 import { DEFAULT_DISPLAY } from './display'
 import { describe, expect, it } from 'vitest'
 import type { RunConfig } from '../core/config'
+import { LESSON_IDS, LESSON_STARTS, lessonConfig } from './lessons'
 import { readLink, writeLink } from './link'
 import { withModel } from './model-settings'
 import { PRESET_NAMES, defaultConfig } from './presets'
@@ -82,6 +83,31 @@ describe('settings in the link', () => {
     expect(readLink(link.replace('entropy', 'red')).problems.join()).toContain('heat must be author, ')
   })
 
+  it('where the page looks comes back: a step of the run, a place in the recording, open panels, a lesson with its card', () => {
+    const display = { ...DEFAULT_DISPLAY, lesson: 'masking', card: 3, open: ['chat' as const], grain: 'token' as const, curves: ['reward', 'kl'] }
+    const link = writeLink(changed, 5, 31, display, { step: 12, at: 3.456 })
+    expect(link).toContain('&step=12&at=3.46&')
+    const { lesson, card, open, grain, curves } = display
+    expect(readLink(link)).toEqual({ config: changed, episode: 5, token: 31, step: 12, at: 3.46, display: { lesson, card, open, grain, curves }, problems: [] })
+  })
+
+  it('a lesson by its name alone opens in its own state; with an environment the link says everything', () => {
+    for (const id of LESSON_IDS) {
+      const { at, episode = 0, display } = LESSON_STARTS[id]
+      const place = at === undefined ? {} : { at }
+      const config = lessonConfig(id)
+      expect(readLink(`#v=1&lesson=${id}`)).toEqual({ config, episode, ...place, display: { ...display, lesson: id }, problems: [] })
+      expect(readLink(`#v=1&env=catch&lesson=${id}`)).toEqual({ config: defaultConfig({ kind: 'builtin', name: 'catch' }), episode: 0, display: { lesson: id }, problems: [] })
+    }
+    expect(readLink('#v=1&lesson=masking&hide=task&episode=1')).toMatchObject({ episode: 1, display: { hide: ['task'], lesson: 'masking' } })
+  })
+
+  it('what a link hides is kept where this page has it, and told where not', () => {
+    const { display, problems } = readLink('#v=1&env=lane&hide=chat,elephant,seed')
+    expect(display.hide).toEqual(['seed', 'chat'])
+    expect(problems).toEqual(['The link hides parts that this page does not have: "elephant".'])
+  })
+
   it('an empty hash is the first preset without a complaint', () => {
     expect(readLink('')).toEqual({ config: defaultConfig(), episode: 0, display: {}, problems: [] })
   })
@@ -116,6 +142,13 @@ describe('broken links', () => {
     ['#v=1&env=lane&episode=-1', 'episode must be a whole number'],
     ['#v=1&env=lane&enable_thinking=1', 'enable_thinking must be true or false'],
     [`#v=1&env=lane&system_prompt=${'x'.repeat(33_000)}`, 'system_prompt has 33000 characters'],
+    ['#v=1&env=lane&step=0', 'step must be a whole number above 0, not "0"'],
+    ['#v=1&env=lane&at=-1', 'at must be a place in the recorded run'],
+    ['#v=1&env=lane&at=x', 'at must be a place in the recorded run'],
+    ['#v=1&env=lane&lesson=algebra', 'lesson must be one-step, why-groups'],
+    ['#v=1&env=lane&card=0', 'card must be a whole number from 1 to 20'],
+    ['#v=1&env=lane&open=door', 'open must be a list of chat, play, compare'],
+    ['#v=1&env=lane&hide=x,,y', 'hide must be names with commas'],
     ['#v=1&env=javascript:alert(1)', 'env must be lane, catch, echo or a server'],
     ['#v=1&env=pong', 'env must be lane, catch, echo or a server'],
   ])('%s', (hash, sentence) => {

@@ -5,6 +5,8 @@ import { isHubModel } from '../env/models'
 import { isRepoId } from '../hub/model-reference'
 import { readAddress } from './address'
 import { DEFAULT_DISPLAY, DISPLAY_KEYS, type Display, readDisplay, writeDisplay } from './display'
+import { sortHidden } from './hide'
+import { isLesson, LESSON_IDS, LESSON_STARTS, lessonConfig } from './lessons'
 import { withModel, writeReference } from './model-settings'
 import { PRESET_NAMES, defaultConfig, type PresetName } from './presets'
 import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
@@ -15,9 +17,19 @@ const VERSION = '1'
 const MAX_PROMPT = 32_000
 const MAX_MODEL = 200
 const MODEL = 'a folder of this site (models/NAME) or a repository on the Hub (owner/name)'
+/** Places within a step of the recorded run that a link tells apart. */
+const PLACES = 100
 const REVISION = /^[A-Za-z0-9][\w./-]*$/
 
-export interface LinkContent {
+/** Where in a run the page looks; none of it where it follows the newest step. */
+export interface LinkPlace {
+  /** The step of the run that is looked at. */
+  step?: number
+  /** Where the recorded run is held: 3.5 is in the middle of step 4. */
+  at?: number
+}
+
+export interface LinkContent extends LinkPlace {
   config: RunConfig
   /** Index of the selected episode. */
   episode: number
@@ -36,8 +48,8 @@ export function writeEnvironment(spec: EnvironmentSpec): string {
 
 const isPreset = (text: string): text is PresetName => (PRESET_NAMES as readonly string[]).includes(text)
 
-/** The hash (with '#') of a config, the selected episode, its selected token and how they are shown. `readLink` gives the same back. */
-export function writeLink(config: RunConfig, episode: number, token: number | null = null, display: Display = DEFAULT_DISPLAY): string {
+/** The hash (with '#') of a config, the selected episode, its selected token, how they are shown and where. `readLink` gives the same back. */
+export function writeLink(config: RunConfig, episode: number, token: number | null = null, display: Display = DEFAULT_DISPLAY, place: LinkPlace = {}): string {
   const out = new URLSearchParams({ v: VERSION, env: writeEnvironment(config.environment) })
   const base = withModel(defaultConfig(config.environment), config)
   if (config.model !== defaultConfig(config.environment).model) out.set('model', config.model)
@@ -58,6 +70,8 @@ export function writeLink(config: RunConfig, episode: number, token: number | nu
   if (config.enable_thinking !== base.enable_thinking) out.set('enable_thinking', String(config.enable_thinking))
   if (episode !== 0) out.set('episode', String(episode))
   if (token !== null) out.set('position', String(token))
+  if (place.step !== undefined) out.set('step', String(place.step))
+  if (place.at !== undefined) out.set('at', String(Math.round(place.at * PLACES) / PLACES))
   for (const [key, value] of writeDisplay(display)) out.set(key, value)
   return `#${out.toString()}`
 }
@@ -75,7 +89,9 @@ export function readLink(hash: string): LinkContent {
   }
   const refuse = (why: string) => problems.push(`The link was not used in full: ${why}; the default is kept.`)
 
-  let config = defaultConfig(readEnvironment(params.get('env'), refuse))
+  const lesson = readLesson(params)
+  const start = lesson !== null && !params.has('env') ? LESSON_STARTS[lesson] : null
+  let config = lesson !== null && start ? lessonConfig(lesson) : defaultConfig(readEnvironment(params.get('env'), refuse))
   const known = new Set<string>(['v', 'env'])
   const take = (key: string, use: (value: string) => void) => {
     known.add(key)
@@ -132,7 +148,7 @@ export function readLink(hash: string): LinkContent {
     if (value === 'true' || value === 'false') config = { ...config, enable_thinking: value === 'true' }
     else refuse(`enable_thinking must be true or false, not ${quote(value)}`)
   })
-  let episode = 0
+  let episode = start?.episode ?? 0
   take('episode', (value) => {
     if (/^\d{1,5}$/.test(value)) episode = Number(value)
     else refuse(`episode must be a whole number, not ${quote(value)}`)
@@ -142,7 +158,16 @@ export function readLink(hash: string): LinkContent {
     if (/^\d{1,6}$/.test(value)) token = Number(value)
     else refuse(`position must be a whole number, not ${quote(value)}`)
   })
-  let display: Partial<Display> = {}
+  const place: LinkPlace = start?.at === undefined ? {} : { at: start.at }
+  take('step', (value) => {
+    if (/^[1-9]\d{0,5}$/.test(value)) place.step = Number(value)
+    else refuse(`step must be a whole number above 0, not ${quote(value)}`)
+  })
+  take('at', (value) => {
+    if (/^\d{1,6}(\.\d{1,2})?$/.test(value)) place.at = Number(value)
+    else refuse(`at must be a place in the recorded run such as 3.5, not ${quote(value)}`)
+  })
+  let display: Partial<Display> = start?.display ?? {}
   for (const key of DISPLAY_KEYS) {
     take(key, (value) => {
       const read = readDisplay(key, value)
@@ -150,9 +175,25 @@ export function readLink(hash: string): LinkContent {
       else refuse(`${key} must be ${read.expects}, not ${quote(value)}`)
     })
   }
+  if (display.lesson && !isLesson(display.lesson)) {
+    refuse(`lesson must be ${LESSON_IDS.join(', ')}, not ${quote(display.lesson)}`)
+    const { lesson: _, ...rest } = display
+    display = rest
+  }
+  if (display.hide) {
+    const { known: hide, unknown: strange } = sortHidden(display.hide)
+    if (strange.length > 0) problems.push(`The link hides parts that this page does not have: ${strange.map(quote).join(', ')}.`)
+    display = { ...display, hide }
+  }
   const unknown = [...new Set(params.keys())].filter((key) => !known.has(key))
   if (unknown.length > 0) problems.push(`The link names settings that this page does not know: ${unknown.map(quote).join(', ')}.`)
-  return { config, episode, ...(token !== undefined && { token }), display, problems }
+  return { config, episode, ...(token !== undefined && { token }), ...place, display, problems }
+}
+
+/** A lesson that is named without an environment brings its own start: settings, place, what is hidden. */
+function readLesson(params: URLSearchParams) {
+  const name = params.get('lesson')
+  return name !== null && isLesson(name) ? name : null
 }
 
 function readEnvironment(text: string | null, refuse: (why: string) => void): EnvironmentSpec | undefined {

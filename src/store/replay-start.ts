@@ -4,6 +4,8 @@ import { gunzipJson } from '../core/gzip'
 import type { Message } from '../worker/protocol'
 import type { EnginePort } from './controller'
 import type { Stores } from './hooks'
+import type { LinkPlace } from './link'
+import { goToPlace } from './place'
 import { defaultConfig } from './presets'
 import { readRecordedRun } from './recorded-run'
 
@@ -16,17 +18,20 @@ export interface ReplayStart {
   fetch: () => Promise<ArrayBuffer>
   /** The person wants nothing to move by itself. */
   still: boolean
+  /** Where the link points. */
+  place?: LinkPlace
 }
 
 /**
  * Resolves when the recording is shown, or when it is not to be: the link names other settings, the file cannot be had or
  * read, or the person was faster. Never rejects: the page works without it.
  */
-export async function startReplay({ replay, setup, selection }: Stores, port: Pick<EnginePort, 'onMessage'>, { fetch, still }: ReplayStart): Promise<void> {
+export async function startReplay(stores: Stores, port: Pick<EnginePort, 'onMessage'>, { fetch, still, place = {} }: ReplayStart): Promise<void> {
+  const { replay, setup, selection } = stores
   const { config } = setup.getState()
   // What it shows is what these settings do, on whichever backend.
   const { backend } = config
-  if (JSON.stringify(config) !== JSON.stringify({ ...defaultConfig(), backend })) return
+  if (JSON.stringify(config) !== JSON.stringify({ ...defaultConfig(), backend })) return goToPlace(stores, place)
   replay.expect()
   let loading = true
   port.onMessage((message) => {
@@ -47,8 +52,10 @@ export async function startReplay({ replay, setup, selection }: Stores, port: Pi
     // The page may draw between the two.
     await new Promise((resolve) => setTimeout(resolve))
     replay.open(recording, still)
+    if (replay.store.getState().state === 'on') goToPlace(stores, place)
   } catch (cause) {
     replay.end()
+    goToPlace(stores, place)
     console.info('The recorded run is not shown:', cause)
   }
 }

@@ -107,6 +107,11 @@ function schemaOf(setting: Setting): z.ZodMiniType<SettingValue> {
   return setting.off ? z.nullable(number) : number
 }
 
+/** A copy of the config with several settings changed. */
+export function withSettings(config: RunConfig, settings: Partial<Record<SettingKey, SettingValue>>): RunConfig {
+  return (Object.keys(settings) as SettingKey[]).reduce((next, key) => setSetting(next, key, settings[key] ?? null), config)
+}
+
 export type Read<T> = { ok: true; value: T } | { ok: false; why: string }
 
 /** What the setting accepts, in words: "a whole number from 2 to 64". */

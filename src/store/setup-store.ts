@@ -21,9 +21,12 @@ export function createSetupStore(): SetupStore {
   return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false }))
 }
 
+/** Whether two configs say the same. */
+export const sameConfig = (a: RunConfig, b: RunConfig): boolean => JSON.stringify(a) === JSON.stringify(b)
+
 /** Whether the controls differ from what the worker has. */
 export function hasChanges({ config, applied }: SetupView): boolean {
-  return applied !== null && JSON.stringify(config) !== JSON.stringify(applied)
+  return applied !== null && !sameConfig(config, applied)
 }
 
 /** Whether all that differs is where the run ends: it can go on with that as it is. */

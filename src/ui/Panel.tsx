@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { ErrorBoundary } from './ErrorBoundary'
 import type { PanelId } from './explainers'
 import { Help } from './Help'
+import { Hideable } from './Hideable'
 
 interface PanelProps {
   id: PanelId
@@ -15,7 +16,16 @@ interface PanelProps {
   children: ReactNode
 }
 
-export function Panel({ id, title, lead, number, aside, children }: PanelProps) {
+/** Not there where a teacher hid it: its name there is its id. */
+export function Panel(props: PanelProps) {
+  return (
+    <Hideable part={props.id}>
+      <Shown {...props} />
+    </Hideable>
+  )
+}
+
+function Shown({ id, title, lead, number, aside, children }: PanelProps) {
   return (
     <section className={`panel panel-${id}`} aria-labelledby={`${id}-title`} data-testid={`panel-${id}`}>
       <header className="panel-head">

@@ -1,13 +1,13 @@
-/** Buttons that concern the page, not the run: copy the link, change the theme. */
+/** Buttons that concern the page, not the run: what teaches, copy the link, change the theme. */
 
-import { useEffect, useState } from 'react'
+import { type ComponentType, useEffect, useState } from 'react'
 import { useStores } from '../../store/hooks'
-import { writeLink } from '../../store/link'
+import { addressNow } from '../../store/link-now'
 import { copyText } from '../../ui/clipboard'
 import { DURATIONS } from '../../ui/durations'
 import { S } from '../../ui/strings'
 import { applyTheme, nextTheme, readTheme } from '../../ui/theme'
-import { IconLink, IconMoon, IconSun, IconTheme } from './icons'
+import { IconLink, IconMoon, IconSun, IconTeach, IconTheme } from './icons'
 
 const THEME_ICONS = { system: IconTheme, light: IconSun, dark: IconMoon }
 
@@ -33,18 +33,40 @@ export function ThemeSwitch() {
   )
 }
 
+/** The button alone until it is pressed: the menu behind it is no part of the first paint. */
+export function TeachButton() {
+  const [Menu, setMenu] = useState<ComponentType | null>(null)
+  const [failed, setFailed] = useState(false)
+  const open = () => {
+    import('../lessons/TeachMenu').then(
+      (part) => setMenu(() => part.TeachMenu),
+      () => setFailed(true),
+    )
+  }
+  if (Menu) return <Menu />
+  return (
+    <span className="copy-link">
+      <button type="button" className="button quiet worded" data-testid="teach" aria-haspopup="menu" aria-expanded={false} title={S.teach.hint} onClick={open}>
+        <IconTeach /> <span>{S.teach.menu}</span>
+      </button>
+      <span role="status" className={failed ? 'floating' : ''}>
+        {failed && S.crash.notLoaded}
+      </span>
+    </span>
+  )
+}
+
 export function CopyLink() {
-  const { setup, selection, display } = useStores()
+  const stores = useStores()
   const [said, setSaid] = useState('')
-  // The settings as they are now: the address bar follows an edit a moment later.
-  const address = () => new URL(writeLink(setup.getState().config, selection.getState().episode, selection.getState().token, display.getState()), location.href).href
   useEffect(() => {
     if (said === '') return
     const timer = setTimeout(() => setSaid(''), DURATIONS.copied)
     return () => clearTimeout(timer)
   }, [said])
   const copy = () => {
-    copyText(address()).then(
+    // The settings as they are now: the address bar follows an edit a moment later.
+    copyText(addressNow(stores)).then(
       () => setSaid(S.bar.copied),
       () => setSaid(S.bar.copyFailed),
     )

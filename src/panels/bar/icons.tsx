@@ -38,6 +38,11 @@ export const IconLink = () => (
     />
   </Icon>
 )
+export const IconTeach = () => (
+  <Icon>
+    <path className="stroke" d="M1.5 6 8 3l6.5 3L8 9zM4 7.5v3.6c1 .9 2.4 1.4 4 1.4s3-.5 4-1.4V7.5M14.2 6.3v4" />
+  </Icon>
+)
 export const IconTheme = () => (
   <Icon>
     <circle className="stroke" cx="8" cy="8" r="5.5" />
@@ -63,5 +68,10 @@ export const IconRuns = () => (
 export const IconTakeAway = () => (
   <Icon>
     <path className="stroke" d="M8 2.2v7.6M4.8 6.8 8 10l3.2-3.2M2.5 11v2.5h11V11" />
+  </Icon>
+)
+export const IconKeys = () => (
+  <Icon>
+    <path className="stroke" d="M1.8 4h12.4v8H1.8zM4.4 6.6h.1M7 6.6h.1M9.6 6.6h.1M12 6.6h.1M5 9.6h6" />
   </Icon>
 )

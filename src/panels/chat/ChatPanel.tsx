@@ -1,7 +1,7 @@
 /** The chat, one line high until it is opened: talk to the model as it is now. */
 
 import { useState } from 'react'
-import { useChat, useStores } from '../../store/hooks'
+import { useChat, useOpen, useStores } from '../../store/hooks'
 import { later } from '../../ui/later'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
@@ -12,7 +12,7 @@ const Transcript = later(() => import('./Transcript').then((part) => part.Transc
 export function ChatPanel() {
   const { chat } = useStores()
   const begun = useChat((view) => view.entries.length > 0)
-  const [open, setOpen] = useState(false)
+  const [open, setOpen] = useOpen('chat')
   const [all, setAll] = useState(false)
   const aside = (
     <div className="panel-aside">

@@ -1,6 +1,6 @@
 /** Play by hand, one line high until it is opened. */
 
-import { useState } from 'react'
+import { useOpen } from '../../store/hooks'
 import { later } from '../../ui/later'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
@@ -9,7 +9,7 @@ const E = S.environment
 const Playing = later(() => import('./Playing').then((part) => part.Playing))
 
 export function PlayPanel() {
-  const [open, setOpen] = useState(false)
+  const [open, setOpen] = useOpen('play')
   const aside = (
     <div className="panel-aside">
       <button type="button" className="button small" data-testid="play-open" aria-expanded={open} onClick={() => setOpen(!open)}>

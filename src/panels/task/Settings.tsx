@@ -2,8 +2,9 @@
 
 import { LORA_TARGETS, type LoraTarget, type RunConfig } from '../../core/config'
 import { useSetup, useStores } from '../../store/hooks'
-import { MAIN_SETTINGS, SETTING_GROUPS } from '../../store/settings'
+import { MAIN_SETTINGS, type Setting, SETTING_GROUPS } from '../../store/settings'
 import { Help } from '../../ui/Help'
+import { Hideable } from '../../ui/Hideable'
 import { S } from '../../ui/strings'
 import { SettingField } from './SettingField'
 
@@ -11,25 +12,35 @@ export function Settings() {
   return (
     <div className="settings">
       <h3>{S.task.settings}</h3>
-      {MAIN_SETTINGS.map((setting) => (
-        <SettingField key={setting.key} setting={setting} />
-      ))}
+      <Fields settings={MAIN_SETTINGS} />
       {SETTING_GROUPS.map(({ id, settings }) => (
-        <details key={id} name="settings">
-          <summary>{S.task.groups[id]}</summary>
-          {settings.map((setting) => (
-            <SettingField key={setting.key} setting={setting} />
-          ))}
-          {id === 'lora' && (
-            <>
-              <Targets />
-              <BackendField />
-            </>
-          )}
-        </details>
+        <Hideable key={id} part={id}>
+          <details name="settings">
+            <summary>{S.task.groups[id]}</summary>
+            <Fields settings={settings} />
+            {id === 'lora' && (
+              <>
+                <Hideable part="target_modules">
+                  <Targets />
+                </Hideable>
+                <Hideable part="backend">
+                  <BackendField />
+                </Hideable>
+              </>
+            )}
+          </details>
+        </Hideable>
       ))}
     </div>
   )
+}
+
+function Fields({ settings }: { settings: readonly Setting[] }) {
+  return settings.map((setting) => (
+    <Hideable key={setting.key} part={setting.key}>
+      <SettingField setting={setting} />
+    </Hideable>
+  ))
 }
 
 function Targets() {

@@ -5,6 +5,8 @@ import { useReplay, useRun, useSelectedEpisode, useSetup, useStores } from '../.
 import { isFresh } from '../../store/controller'
 import { hasChanges } from '../../store/setup-store'
 import { needsLoad } from '../../store/model-settings'
+import { Help } from '../../ui/Help'
+import { Hideable } from '../../ui/Hideable'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { useNarrow } from '../../ui/useNarrow'
@@ -25,22 +27,42 @@ export function TaskPanel() {
           <LinkedServer />
           <Sheet />
           <Changed />
-          <CurrentScene />
-          <PromptsRead />
-          <ToolList />
+          <Hideable part="scene">
+            <CurrentScene />
+          </Hideable>
+          <Hideable part="prompts">
+            <PromptsRead />
+          </Hideable>
+          <Hideable part="tools">
+            <ToolList />
+          </Hideable>
           <Discovered />
-          <ModelSummary />
+          <Hideable part="model">
+            <ModelSummary />
+          </Hideable>
         </>
       ) : (
         <>
-          <EnvironmentPicker />
+          <Hideable part="environment">
+            <EnvironmentPicker />
+          </Hideable>
           <Changed />
-          <CurrentScene />
-          <PromptsEdit />
-          <ToolList />
+          <Hideable part="scene">
+            <CurrentScene />
+          </Hideable>
+          <Hideable part="prompts">
+            <PromptsEdit />
+          </Hideable>
+          <Hideable part="tools">
+            <ToolList />
+          </Hideable>
           <Discovered />
-          <ModelSection />
-          <Settings />
+          <Hideable part="model">
+            <ModelSection />
+          </Hideable>
+          <Hideable part="settings">
+            <Settings />
+          </Hideable>
         </>
       )}
     </Panel>
@@ -67,11 +89,19 @@ function Sheet() {
           </button>
         </div>
         <div className="sheet-body">
-          <EnvironmentPicker />
+          <Hideable part="environment">
+            <EnvironmentPicker />
+          </Hideable>
           <Changed />
-          <PromptsEdit />
-          <ModelSection />
-          <Settings />
+          <Hideable part="prompts">
+            <PromptsEdit />
+          </Hideable>
+          <Hideable part="model">
+            <ModelSection />
+          </Hideable>
+          <Hideable part="settings">
+            <Settings />
+          </Hideable>
         </div>
       </dialog>
     </>
@@ -109,7 +139,10 @@ function PromptsEdit() {
   const user = useSetup((s) => s.config.user_prompt)
   return (
     <div className="prompts">
-      <label htmlFor="system-prompt">{S.task.systemPrompt}</label>
+      <span className="titled">
+        <label htmlFor="system-prompt">{S.task.systemPrompt}</label>
+        <Help of="system_prompt" name={S.task.systemPrompt} />
+      </span>
       <textarea
         id="system-prompt"
         data-testid="system-prompt"
@@ -118,7 +151,10 @@ function PromptsEdit() {
         placeholder={S.task.noPrompt}
         onChange={(e) => controller.edit((config) => ({ ...config, system_prompt: e.target.value }))}
       />
-      <label htmlFor="user-prompt">{S.task.userPrompt}</label>
+      <span className="titled">
+        <label htmlFor="user-prompt">{S.task.userPrompt}</label>
+        <Help of="user_prompt" name={S.task.userPrompt} />
+      </span>
       <textarea
         id="user-prompt"
         data-testid="user-prompt"

@@ -5,6 +5,7 @@ import type { StepSummary } from '../../core/run-record'
 import { findStep } from '../../store/view'
 import { ErrorBoundary } from '../../ui/ErrorBoundary'
 import { Help } from '../../ui/Help'
+import { Hideable } from '../../ui/Hideable'
 import { UPDATE_ROWS } from '../../ui/metrics'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
@@ -25,11 +26,15 @@ export function UpdatePanel() {
       lead={S.update.lead}
       aside={summary && <span className="note">{S.update.step(summary.step)}</span>}
     >
-      <ErrorBoundary>
-        <FormulaCard />
-      </ErrorBoundary>
+      <Hideable part="formula">
+        <ErrorBoundary>
+          <FormulaCard />
+        </ErrorBoundary>
+      </Hideable>
       {training && <progress className="training" aria-label="Training" max={Math.max(1, training.total)} value={training.done} />}
-      <Rows summary={summary} />
+      <Hideable part="metrics">
+        <Rows summary={summary} />
+      </Hideable>
       {!summary && <p className="note">{S.update.empty}</p>}
     </Panel>
   )
