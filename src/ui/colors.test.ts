@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { divergingScale, quantile, scaleColor, sequentialScale, signMark } from './colors'
+import { divergingScale, lowerHalf, quantile, risingScale, scaleColor, sequentialScale, signMark } from './colors'
 
 describe('diverging scale', () => {
   it('is centred on zero and symmetric', () => {
@@ -13,6 +13,13 @@ describe('diverging scale', () => {
     const scale = divergingScale(values)
     expect(scale.high).toBeCloseTo(0.98, 6)
     expect(scale.at(1000)).toBe(1)
+  })
+  it('may be centred elsewhere, and cut to the half that values can reach', () => {
+    const ratio = divergingScale([0.9, 1.3], 1)
+    expect(ratio.at(1)).toBe(0)
+    expect(ratio.at(1.2)).toBeCloseTo(-ratio.at(0.8), 12)
+    const half = lowerHalf(divergingScale([-4]))
+    expect([half.low, half.high, half.at(-2)]).toEqual([-4, 0, -0.5])
   })
   it('answers zero where everything is zero or nothing is there', () => {
     expect(divergingScale([0, 0]).at(0)).toBe(0)
@@ -33,6 +40,12 @@ describe('colours', () => {
   })
   it('clamps the sequential scale', () => {
     expect([-1, 0.5, 9].map(sequentialScale(0, 1).at)).toEqual([0, 0.5, 1])
+  })
+  it('rises from zero to the 98th percentile of what is never negative', () => {
+    const scale = risingScale([...Array.from({ length: 101 }, (_, i) => i / 100), 50])
+    expect(scale.high).toBeGreaterThan(0.98)
+    expect(scale.high).toBeLessThan(1.01)
+    expect([risingScale([]).high, risingScale([0]).at(0)]).toEqual([0, 0])
   })
   it('interpolates quantiles', () => {
     expect(quantile([0, 10], 0.25)).toBe(2.5)

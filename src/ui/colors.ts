@@ -21,21 +21,35 @@ export function quantile(values: readonly number[], q: number): number {
 
 const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x))
 
-/** Zero-centred, ends at the larger of the 2nd and 98th percentiles in size. All zeros give a scale that answers 0. */
-export function divergingScale(values: readonly number[]): Scale {
+/**
+ * Around `center`, ends at the 2nd or 98th percentile, whichever is farther from it. Values that all are the center give a scale that
+ * answers 0.
+ */
+export function divergingScale(values: readonly number[], center = 0): Scale {
   const finite = values.filter(Number.isFinite)
-  const ends = finite.length > 0 ? [quantile(finite, 0.02), quantile(finite, 0.98)] : [0]
-  return symmetricScale(Math.max(...ends.map(Math.abs)))
+  const ends = finite.length > 0 ? [quantile(finite, 0.02), quantile(finite, 0.98)] : [center]
+  return symmetricScale(Math.max(...ends.map((end) => Math.abs(end - center))), center)
 }
 
-/** Zero-centred with given ends. */
-export function symmetricScale(bound: number): Scale {
-  return { kind: 'diverging', low: -bound, high: bound, at: (v) => (bound === 0 ? 0 : clamp(v / bound, -1, 1)) }
+/** As far below `center` as above it. */
+export function symmetricScale(bound: number, center = 0): Scale {
+  return { kind: 'diverging', low: center - bound, high: center + bound, at: (v) => (bound === 0 ? 0 : clamp((v - center) / bound, -1, 1)) }
+}
+
+/** The half of a diverging scale that its values can reach: nothing above a certain token's log-prob of 0. */
+export function lowerHalf(scale: Scale): Scale {
+  return { ...scale, high: (scale.low + scale.high) / 2 }
 }
 
 /** From `low` to `high`, darker is more. */
 export function sequentialScale(low: number, high: number): Scale {
   return { kind: 'sequential', low, high, at: (v) => (high > low ? clamp((v - low) / (high - low), 0, 1) : 0) }
+}
+
+/** From 0 to the 98th percentile of values that are never negative. */
+export function risingScale(values: readonly number[]): Scale {
+  const finite = values.filter(Number.isFinite)
+  return sequentialScale(0, finite.length > 0 ? quantile(finite, 0.98) : 0)
 }
 
 /** At full strength a token's text must stay readable, so its ground is never the pure colour. */

@@ -7,14 +7,38 @@ import { type Scale, scaleColor } from '../../ui/colors'
 import { number, signed } from '../../ui/format'
 import { Segmented } from '../../ui/Segmented'
 import { HEAT_NAMES, S } from '../../ui/strings'
+import { Switch } from '../../ui/Switch'
+import { useNarrow } from '../../ui/useNarrow'
+import type { HeatView } from './useHeat'
 
-/** Those that have values here. */
-const SHOWN = HEATS.filter((heat) => heat !== 'ratio' && heat !== 'kl' && heat !== 'change')
+export function BlanksSwitch() {
+  const { display } = useStores()
+  const blanks = useDisplay((d) => d.blanks)
+  return <Switch id="blanks" label={S.trajectory.blanks} title={S.trajectory.blanksHint} on={blanks} onChange={(on) => display.setState({ blanks: on })} />
+}
 
+/** On a phone the names would take four lines. */
 export function ColourBy() {
   const { display } = useStores()
   const heat = useDisplay((d) => d.heat)
-  return <Segmented id="heat" label={S.trajectory.colour} options={SHOWN} names={HEAT_NAMES} value={heat} onChange={(option) => display.setState({ heat: option })} />
+  const narrow = useNarrow()
+  const choose = (option: string) => {
+    const found = HEATS.find((one) => one === option)
+    if (found) display.setState({ heat: found })
+  }
+  if (!narrow) return <Segmented id="heat" label={S.trajectory.colour} options={HEATS} names={HEAT_NAMES} value={heat} onChange={choose} />
+  return (
+    <label className="look-select">
+      {S.trajectory.colour}{' '}
+      <select data-testid="heat" value={heat} onChange={(e) => choose(e.target.value)}>
+        {HEATS.map((option) => (
+          <option key={option} value={option}>
+            {HEAT_NAMES[option]}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
 }
 
 const STOPS = 9
@@ -29,28 +53,52 @@ interface HeatLegendProps {
 export function HeatLegend({ scale, authors = ['model', 'environment', 'template'], writer }: HeatLegendProps) {
   return (
     <p className="heat-legend">
-      {authors.map((author) => (
-        <span key={author}>
-          <span className={`swatch run-${author}`} /> {author === 'model' && writer ? writer : S.authors[author]}
-        </span>
-      ))}
+      <Authors authors={authors} writer={writer} />
       {scale && <ScaleBar scale={scale} />}
     </p>
   )
 }
 
+function Authors({ authors, writer }: { authors: readonly Author[]; writer: string | undefined }) {
+  return authors.map((author) => (
+    <span key={author}>
+      <span className={`swatch run-${author}`} /> {author === 'model' && writer ? writer : S.authors[author]}
+    </span>
+  ))
+}
+
+/** Of the trajectory: authors, or the scale with what it says, or why there is none; in the same room whatever it is. */
+export function TrajectoryLegend({ view: { heat, scale, why, asOf }, writer }: { view: HeatView; writer: string | undefined }) {
+  const others: readonly Author[] = ['environment', 'template']
+  return (
+    <div className="heat-legend trajectory-legend" data-testid="trajectory-legend">
+      {scale && <ScaleBar scale={scale} />}
+      <span className={why === null ? 'note' : 'legend-why'} role={why === null ? undefined : 'status'}>
+        {why ?? S.trajectory.meaning[heat]}
+        {asOf && ` (${asOf})`}
+      </span>
+      <span className="legend-authors">
+        <Authors authors={heat === 'author' ? ['model', ...others] : others} writer={writer} />
+      </span>
+    </div>
+  )
+}
+
 /** The colours of a scale between its two ends; `values`: what stands at these. */
 export function ScaleBar({ scale, values = true }: { scale: Scale; values?: boolean }) {
-  const low = scale.kind === 'diverging' ? -1 : 0
-  const stops = Array.from({ length: STOPS }, (_, i) => scaleColor(scale.kind, low + ((1 - low) * i) / (STOPS - 1)))
-  const write = scale.kind === 'diverging' ? signed : number
+  const { kind, low, high } = scale
+  const center = kind === 'diverging' ? low + (high - low) / 2 : low
+  // Without two ends the colours still say which way is which.
+  const positionAt = (share: number) => (low < high ? scale.at(low + (high - low) * share) : kind === 'diverging' ? 2 * share - 1 : share)
+  const stops = Array.from({ length: STOPS }, (_, i) => scaleColor(kind, positionAt(i / (STOPS - 1))))
+  const write = kind === 'diverging' && center === 0 ? signed : number
   return (
     <span className="scale-legend" data-testid="scale-legend">
-      {scale.kind === 'diverging' && '▼ '}
-      {values && write(scale.low)}
+      {kind === 'diverging' && positionAt(0) < 0 && '▼ '}
+      {values && write(low)}
       <span className="scale-bar" style={{ background: `linear-gradient(to right, ${stops.join(', ')})` }} />
-      {values && write(scale.high)}
-      {scale.kind === 'diverging' && ' ▲'}
+      {values && write(high)}
+      {kind === 'diverging' && positionAt(1) > 0 && ' ▲'}
     </span>
   )
 }

@@ -1,16 +1,17 @@
-/** What a server sent to be looked at after one turn, small, beneath the turn's tokens. */
+/** What the environment showed after one turn, small, beside the turn's tokens: road, board, picture. */
 
-import { memo } from 'react'
+import { memo, useMemo } from 'react'
 import { readServerScene } from '../environment/server-scene'
-import { Pictures } from '../environment/ServerScene'
+import { readScene } from '../task/scene'
+import { SceneView } from '../task/SceneView'
 
-/** Nothing for scenes without pictures and boards. Not drawn again for every token that comes in: a scene may be long. */
+/** Nothing for scenes that cannot be drawn. Not drawn again for every token that comes in: a scene may be long. */
 export const TurnPictures = memo(function TurnPictures({ scene }: { scene: unknown }) {
-  const read = readServerScene(scene)
-  if (!read) return null
+  const drawable = useMemo(() => readScene(scene) !== null || readServerScene(scene) !== null, [scene])
+  if (!drawable) return null
   return (
     <div className="turn-pictures" data-testid="turn-pictures">
-      <Pictures of={read} />
+      <SceneView scene={scene} />
     </div>
   )
 })

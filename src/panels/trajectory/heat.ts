@@ -1,12 +1,19 @@
 /** Colours the tokens of an episode by one quantity, with one scale for all of them. */
 
+import { k3 } from '../../rl'
 import type { Heat } from '../../store/display'
 import type { LoggedToken } from '../../store/token-log'
-import { divergingScale, type Scale, scaleColor, sequentialScale, symmetricScale } from '../../ui/colors'
+import { divergingScale, lowerHalf, risingScale, type Scale, scaleColor, sequentialScale, signMark, symmetricScale } from '../../ui/colors'
+import { number, signed } from '../../ui/format'
+import { S } from '../../ui/strings'
+
+/** The log-prob that the update began from: the trainer's own, else the sampler's. */
+const oldLogprob = (token: LoggedToken): number | null => token.trainLogprob ?? token.logprob
 
 /** A token's value under a heat; null where it has none (masked tokens never have one). */
 export function heatValue(token: LoggedToken, heat: Heat, advantage: number | null): number | null {
   if (token.mask === 0 || heat === 'author') return null
+  const old = oldLogprob(token)
   switch (heat) {
     case 'logprob':
       return token.logprob
@@ -16,12 +23,16 @@ export function heatValue(token: LoggedToken, heat: Heat, advantage: number | nu
       return token.entropy
     case 'difference':
       return token.trainLogprob === null || token.logprob === null ? null : token.trainLogprob - token.logprob
+    case 'ratio':
+      return token.trainLogprob === null || token.lastLogprob === undefined ? null : Math.exp(token.lastLogprob - token.trainLogprob)
+    case 'kl': {
+      const base = token.refLogprob ?? token.baseLogprob
+      return old === null || base === undefined ? null : k3(old, base)
+    }
+    case 'change':
+      return old === null || token.afterLogprob === undefined ? null : token.afterLogprob - old
     case 'advantage':
       return advantage
-    case 'ratio':
-    case 'kl':
-    case 'change':
-      return null
   }
 }
 
@@ -34,14 +45,17 @@ export function heatScale(tokens: readonly LoggedToken[], heat: Heat, advantage:
       return null
     case 'probability':
       return sequentialScale(0, 1)
+    // Never negative, so a sign would say nothing.
     case 'entropy':
-      return sequentialScale(0, Math.max(...values))
+    case 'kl':
+      return risingScale(values)
     case 'advantage':
       return symmetricScale(bound)
     case 'logprob':
-    case 'difference':
+      return lowerHalf(divergingScale(values))
     case 'ratio':
-    case 'kl':
+      return divergingScale(values, 1)
+    case 'difference':
     case 'change':
       return divergingScale(values)
   }
@@ -50,4 +64,47 @@ export function heatScale(tokens: readonly LoggedToken[], heat: Heat, advantage:
 /** CSS background of a token, or undefined to leave its author's. */
 export function heatColor(scale: Scale | null, value: number | null): string | undefined {
   return scale === null || value === null ? undefined : scaleColor(scale.kind, scale.at(value))
+}
+
+const UNITS: Partial<Record<Heat, string>> = { logprob: ' nats', entropy: ' nats', difference: ' nats', kl: ' nats', change: ' nats' }
+
+/** A value as people read it: its sign also as a mark where the heat has one, with its unit. */
+export function heatText(heat: Heat, value: number): string {
+  const hasSign = heat === 'difference' || heat === 'change' || heat === 'advantage'
+  const mark = hasSign ? signMark(value) : heat === 'ratio' ? signMark(value - 1) : ''
+  return `${mark && `${mark} `}${hasSign ? signed(value) : number(value)}${UNITS[heat] ?? ''}`
+}
+
+/** What stands behind the tokens that are looked at: the recorded run of the site, a recording from a file, or a run of this page. */
+export type Source = 'replay' | 'recording' | 'live'
+
+interface Circumstances {
+  /** The rewards of the episode's step are in; its update is done. */
+  scored: boolean
+  finished: boolean
+  num_iterations: number
+  source: Source
+  /** What is being asked of the model, if anything is. */
+  asking: 'computing' | 'busy' | 'no-model' | { failed: string } | null
+}
+
+/** Why no token has a value under a heat that has been chosen, as a sentence. */
+export function whyWithout(tokens: readonly LoggedToken[], heat: Heat, { scored, finished, num_iterations, source, asking }: Circumstances): string {
+  const { without } = S.trajectory
+  if (!tokens.some((token) => token.mask === 1)) return without.nothing
+  if (heat === 'advantage') return scored ? without.unrecorded : without.afterRewards
+  if (!finished) return without.afterUpdate
+  if (heat === 'ratio' && num_iterations === 1) return without.sameRatio
+  if (heat !== 'kl' && heat !== 'change') return without.unrecorded
+  if (source !== 'live') return source === 'replay' ? without.unrecorded : without.recording
+  if (asking === null || asking === 'computing') return without.computing
+  if (asking === 'busy') return without.busy
+  return asking === 'no-model' ? without.noModel : asking.failed
+}
+
+/** Whether a heat needs the model to read the episode once more. What an examination brings, it brings for all trained tokens. */
+export function needsExamination(tokens: readonly LoggedToken[], heat: Heat): boolean {
+  if (heat !== 'kl' && heat !== 'change') return false
+  const first = tokens.find((token) => token.mask === 1)
+  return first !== undefined && heatValue(first, heat, null) === null
 }

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { type LoggedToken, TokenLog } from '../../store/token-log'
-import { heatColor, heatScale, heatValue } from './heat'
-import { segmentsOf } from './segments'
 import { factsOf, visibleText } from './token-facts'
 
 const model: LoggedToken = {
@@ -33,7 +31,7 @@ describe('what the card says of a token', () => {
       ['log-prob (sampler)', '−1.39 nats'],
       ['log-prob (trainer)', '−1.40 nats'],
       ['entropy', '0.900 nats'],
-      ['advantage', '+0.940'],
+      ['advantage', '▲ +0.940'],
     ])
   })
   it('says what a masked token adds, and nothing about probabilities nobody drew from', () => {
@@ -59,41 +57,13 @@ describe('what the card says of a token', () => {
     expect(rare.at(-1)).toMatchObject({ text: 'x', sampled: true })
     expect(rare.at(-1)?.probability).toBeCloseTo(0.01, 9)
   })
+  it('gives ratio, KL and change where they are known, the sign also as a mark', () => {
+    const known: LoggedToken = { ...model, lastLogprob: -1.3, baseLogprob: -1.4 + Math.log(2), afterLogprob: -1.65 }
+    expect([row(known, 'ratio'), row(known, 'KL to base (k3)'), row(known, 'change since')]).toEqual(['▲ 1.11', '0.307 nats', '▼ −0.250 nats'])
+    expect([row(model, 'ratio'), row(model, 'change since')]).toEqual([undefined, undefined])
+  })
   it('makes blanks visible', () => {
     expect(visibleText('a b\n\t')).toBe('a␣b⏎⇥')
     expect(visibleText('')).toBe('∅')
-  })
-})
-
-describe('heat', () => {
-  it('has a value only where the mask is 1', () => {
-    expect(heatValue(model, 'probability', null)).toBeCloseTo(0.25, 12)
-    expect(heatValue(environment, 'advantage', 1)).toBeNull()
-    expect(heatValue(model, 'difference', null)).toBeCloseTo(-1.4 - Math.log(0.25), 12)
-  })
-  it('scales advantages by the bound of the step, so that episodes are comparable', () => {
-    const scale = heatScale([model], 'advantage', 0.5, 2)
-    expect(scale?.at(0.5)).toBeCloseTo(0.25, 12)
-    expect(heatColor(scale, 0.5)).toContain('--plus')
-  })
-  it('has no scale by author or before there are values', () => {
-    expect(heatScale([model], 'author', 1, 1)).toBeNull()
-    expect(heatScale([{ ...model, entropy: null }], 'entropy', 1, 1)).toBeNull()
-    expect(heatColor(null, 1)).toBeUndefined()
-  })
-})
-
-describe('turns of an episode', () => {
-  const by = (authors: string): LoggedToken[] =>
-    [...authors].map((a) => ({ ...model, author: a === 'm' ? 'model' : a === 'e' ? 'environment' : 'template' }))
-  it('begin where the model writes again', () => {
-    expect(segmentsOf(by('tetmmtetmm'), 3)).toEqual([
-      { turn: null, start: 0, end: 3 },
-      { turn: 0, start: 3, end: 8 },
-      { turn: 1, start: 8, end: 10 },
-    ])
-  })
-  it('are none while only the prompt is there', () => {
-    expect(segmentsOf(by('tet'), 3)).toEqual([{ turn: null, start: 0, end: 3 }])
   })
 })
