@@ -16,6 +16,7 @@ export const CHAT_STRINGS = {
   you: 'You',
   adapters: { current: 'With LoRA', off: 'Base model' } satisfies Record<ChatOptions['adapter'], string>,
   who: 'Who answers',
+  settings: 'How it is asked',
   begins: 'New conversation: the model has forgotten what stands above',
   empty: 'The conversation appears here. With tools, the environment begins an episode and answers the calls of the model.',
   shipped: (tools: string) => `The shipped model only knows how to play, not how to talk: switch on ${tools}.`,

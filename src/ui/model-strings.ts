@@ -54,6 +54,7 @@ export const MODEL_STRINGS = {
     tooSlowAdvice: 'Open this page in a browser with WebGPU and a GPU, or take a smaller model.',
   },
   memory: {
+    title: 'Memory',
     parts: {
       weights: 'weights',
       adapter: 'LoRA and optimizer',

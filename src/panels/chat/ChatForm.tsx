@@ -6,6 +6,7 @@ import { useChat, useRun, useSetup, useStores } from '../../store/hooks'
 import { writeEnvironment } from '../../store/link'
 import { occupied } from '../../store/occupied'
 import type { RunView } from '../../store/view'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 import { submitOnEnter } from '../../ui/submit'
 
@@ -137,6 +138,7 @@ function Choices() {
           refusal={S.chat.lengthRefused}
           onChange={(max_new_tokens) => chat.set({ max_new_tokens })}
         />
+        <Help of="chat:settings" name={S.chat.settings} />
       </span>
     </div>
   )

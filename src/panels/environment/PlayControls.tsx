@@ -2,6 +2,7 @@
 
 import { useId, useState } from 'react'
 import { usePlay, useSetup, useStores } from '../../store/hooks'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 
 const E = S.environment
@@ -31,6 +32,7 @@ export function PlayControls() {
     <div className="play-controls">
       <div className="play-buttons">
         <label htmlFor={id}>{E.seed}</label>
+        <Help of="play:seed" name={E.seed} />
         <input
           id={id}
           data-testid="play-seed"

@@ -2,6 +2,7 @@
 
 import { useState } from 'react'
 import { useSetup, useStores } from '../../store/hooks'
+import { Help } from '../../ui/Help'
 import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
 import { useConnected } from '../task/useConnected'
@@ -20,7 +21,10 @@ export function ToolList() {
   const [open, setOpen] = useState<string | null>(null)
   return (
     <div className="tools">
-      <h3>{S.task.tools}</h3>
+      <div className="titled">
+        <h3>{S.task.tools}</h3>
+        <Help of="task:tools" name={S.task.tools} />
+      </div>
       {!draft && <p className="note">{S.task.noTools}</p>}
       {draft?.error && (
         <p className="why" role="alert">

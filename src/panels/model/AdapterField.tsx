@@ -6,7 +6,6 @@ import { useModels, useRun, useSetup, useStores } from '../../store/hooks'
 import { writeReference } from '../../store/model-settings'
 import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
-import { readAdapterFiles } from './adapter-files'
 import { useLoaded } from './ModelFacts'
 import { ReferenceForm } from './ReferenceForm'
 
@@ -69,6 +68,8 @@ function Files({ onGiven }: { onGiven: () => void }) {
   const take = async (files: readonly File[]) => {
     if (files.length === 0) return
     try {
+      // Fetched now: who chooses no file needs no reader of PEFT's.
+      const { readAdapterFiles } = await import('./adapter-files')
       const adapter = await readAdapterFiles(files, Object.keys(models.getState().givenAdapters))
       setWhy(null)
       onGiven()

@@ -2,6 +2,7 @@
 
 import type { DeviceReport } from '../../core/plan'
 import { bytes } from '../../ui/format'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 
 /** `largestBuffer` in bytes: what the model needs of one buffer. */
@@ -28,6 +29,7 @@ export function DeviceFacts({ device, largestBuffer }: { device: DeviceReport; l
           </div>
         ))}
       </dl>
+      <Help of="model:device" name={words.title} />
     </details>
   )
 }

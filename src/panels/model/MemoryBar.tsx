@@ -2,6 +2,7 @@
 
 import type { MemoryPlan } from '../../core/plan'
 import { bytes, NONE } from '../../ui/format'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 import { memoryBars } from './memory-parts'
 
@@ -23,7 +24,9 @@ export function MemoryBar({ plan, budget }: { plan: MemoryPlan; budget: number |
         {budget !== null && <span className="memory-mark" style={{ insetInlineStart: share(budget) }} />}
       </div>
       <table className="memory-parts">
-        <caption className="note">{budget === null ? words.inPage : words.onGpu}</caption>
+        <caption className="note">
+          {budget === null ? words.inPage : words.onGpu} <Help of="model:memory" name={words.title} />
+        </caption>
         <thead>
           <tr>
             <th scope="col">

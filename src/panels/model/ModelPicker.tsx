@@ -6,6 +6,7 @@ import { CURATED_MODELS, isHubModel } from '../../env/models'
 import { useSetup, useStores } from '../../store/hooks'
 import { suitedSettings, writeReference } from '../../store/model-settings'
 import { bytes, parameterCount, plain } from '../../ui/format'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 import { ReferenceForm } from './ReferenceForm'
 
@@ -38,6 +39,7 @@ export function ModelPicker({ onRefused }: { onRefused: (refused: boolean) => vo
     <>
       <div className="field headline">
         <label htmlFor={id}>{S.model.title}</label>
+        <Help of="model:model" name={S.model.title} />
         <select id={id} data-testid="model-select" value={own ? OTHER : curated.model} onChange={(e) => choose(e.target.value)}>
           {CURATED_MODELS.map(({ model: value, title, parameters, downloadBytes }) => (
             <option key={value} value={value}>

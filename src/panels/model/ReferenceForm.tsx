@@ -2,6 +2,7 @@
 
 import { useEffect, useId, useState } from 'react'
 import { readReference } from '../../store/reference'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 
 interface ReferenceFormProps {
@@ -40,9 +41,12 @@ export function ReferenceForm({ label, initial, button, testId, onUse, onRefused
         use()
       }}
     >
-      <label htmlFor={id} className="sr-only">
-        {label}
-      </label>
+      <span className="titled">
+        <label htmlFor={id} className="sr-only">
+          {label}
+        </label>
+        <Help of="model:reference" name={label} />
+      </span>
       <input
         id={id}
         data-testid={testId}

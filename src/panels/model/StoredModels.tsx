@@ -5,6 +5,7 @@ import { useModels, useSetup, useStores } from '../../store/hooks'
 import { writeReference } from '../../store/model-settings'
 import { withoutStored } from '../../store/model-store'
 import { bytes } from '../../ui/format'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 import type { StoredModel } from '../../worker/protocol'
 
@@ -42,6 +43,7 @@ function List() {
         {models.length > 1 && `${words.sum(bytes(sum))} `}
         {storage && words.total(bytes(storage.usage), bytes(storage.quota))}
         {models.length > 0 && persisted !== null && ` ${persisted ? words.persisted : words.fleeting}`}
+        <Help of="model:stored" name={words.title} />
       </p>
     </>
   )

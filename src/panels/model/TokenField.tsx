@@ -3,6 +3,7 @@
 import { useId, useState } from 'react'
 import { useModels, useStores } from '../../store/hooks'
 import type { ModelView } from '../../store/model-store'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 
 export const MAKE_TOKEN = 'https://huggingface.co/settings/tokens/new?tokenType=fineGrained'
@@ -66,7 +67,10 @@ export function TokenForm({ label = S.model.token.label }: { label?: string }) {
         use()
       }}
     >
-      <label htmlFor={id}>{label}</label>
+      <span className="titled">
+        <label htmlFor={id}>{label}</label>
+        <Help of="model:token" name={S.model.token.title} />
+      </span>
       <input
         id={id}
         type="password"

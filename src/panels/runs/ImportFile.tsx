@@ -3,6 +3,7 @@
 import { type DragEvent, useEffect, useRef, useState } from 'react'
 import { useRun, useRuns, useStores } from '../../store/hooks'
 import { isActive } from '../../store/view'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 
 /** `onShown` hears that a recording stands on the page. */
@@ -32,7 +33,10 @@ export function ImportFile({ onShown }: { onShown: () => void }) {
   const why = wrong ?? problem
   return (
     <section className="runs-section" data-testid="import">
-      <h3>{words.title}</h3>
+      <div className="titled">
+        <h3>{words.title}</h3>
+        <Help of="runs:import" name={words.title} />
+      </div>
       <p className="note">{words.lead}</p>
       <div
         className={over ? 'drop over' : 'drop'}

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'react'
 import { useModels, useRuns, useStores } from '../../store/hooks'
 import { bytes } from '../../ui/format'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 import { askToPersist, isPersisted } from '../model/persist'
 
@@ -28,7 +29,10 @@ export function RunsStorage() {
   }
   return (
     <section className="runs-section runs-storage" data-testid="runs-storage">
-      <h3>{words.title}</h3>
+      <div className="titled">
+        <h3>{words.title}</h3>
+        <Help of="runs:storage" name={words.title} />
+      </div>
       {storage && storage.quota > 0 && (
         <div className="meter" role="img" aria-label={words.bar(bytes(used), bytes(storage.quota))}>
           <span style={{ inlineSize: `${Math.min(100, (100 * used) / storage.quota).toFixed(2)}%` }} />

@@ -4,6 +4,7 @@ import type { RunRecord } from '../../core/run-record'
 import { useStores, useTakeAway } from '../../store/hooks'
 import { exportKey } from '../../store/take-away-store'
 import { bytes } from '../../ui/format'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 import type { ExportKind } from '../../worker/protocol'
 import { EXPORT_KINDS, expectedBytes, hasBase, loraBytes, whyNot } from './possible'
@@ -11,7 +12,10 @@ import { EXPORT_KINDS, expectedBytes, hasBase, loraBytes, whyNot } from './possi
 export function Downloads({ run }: { run: RunRecord }) {
   return (
     <section className="take-section" data-testid="downloads">
-      <h3>{S.takeAway.downloads.title}</h3>
+      <div className="titled">
+        <h3>{S.takeAway.downloads.title}</h3>
+        <Help of="downloads:files" name={S.takeAway.downloads.title} />
+      </div>
       <ul className="take-list">
         {EXPORT_KINDS.map((kind) => (
           <Download key={kind} run={run} kind={kind} />

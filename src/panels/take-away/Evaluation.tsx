@@ -6,6 +6,7 @@ import type { EvaluationRecord, RunRecord } from '../../core/run-record'
 import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
 import { isActive, latestStep, type RunView } from '../../store/view'
 import { number, percent } from '../../ui/format'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 
 const START = '64'
@@ -27,7 +28,10 @@ export function Evaluation({ run }: { run: RunRecord }) {
   const shown = loaded && kept.length === 0 ? (result?.records ?? kept) : kept
   return (
     <section className="take-section" data-testid="evaluation">
-      <h3>{words.title}</h3>
+      <div className="titled">
+        <h3>{words.title}</h3>
+        <Help of="evaluation:episodes" name={words.title} />
+      </div>
       <p className="note">{words.lead}</p>
       <form
         className="evaluate-form"

@@ -3,6 +3,7 @@
 import { useState } from 'react'
 import type { RunRecord } from '../../core/run-record'
 import { useStores, useTakeAway } from '../../store/hooks'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 import { Account } from './Account'
 import { PublishForm } from './PublishForm'
@@ -24,7 +25,10 @@ export function Publish({ run }: { run: RunRecord }) {
   const wish = { toExisting: into === 'existing', asPullRequest: into === 'pull-request' }
   return (
     <section className="take-section" data-testid="publish-section">
-      <h3>{words.title}</h3>
+      <div className="titled">
+        <h3>{words.title}</h3>
+        <Help of="publish:form" name={words.title} />
+      </div>
       <p className="note">{words.lead}</p>
       <Account wish={wish} />
       {/* One upload at a time; of whichever run, it is shown until it is over. */}

@@ -5,6 +5,7 @@ import { describeAddress, readAddress } from '../../store/address'
 import { useSetup } from '../../store/hooks'
 import { nameServer } from '../../store/server-name'
 import { takeLostFocus } from '../../ui/focus'
+import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 import { StartOver } from './StartOver'
 import { useConnected } from './useConnected'
@@ -43,9 +44,12 @@ export function AddressField() {
         submit()
       }}
     >
-      <label htmlFor={id} className="sr-only">
-        {S.task.url}
-      </label>
+      <span className="titled">
+        <label htmlFor={id} className="note">
+          {S.task.url}
+        </label>
+        <Help of="task:url" name={S.task.url} />
+      </span>
       <input
         id={id}
         data-testid="url-input"

@@ -32,12 +32,16 @@ export const VIEW_EXPLAINERS = {
 export const CONTROL_EXPLAINERS = {
   'bar:run': from(
     'trlGrpo',
-    'Train runs GRPO steps up to max_steps; Pause stops after the present token, and the step goes on from there; Step advances by what is chosen beside it; Reset begins a new run at step 0 with a fresh LoRA, and the old one stays under Runs. The sentence beside the buttons says what is being done.',
+    'Train runs GRPO steps up to max_steps; Pause stops after the present token, and the step goes on from there. Step advances by what is chosen beside it: a token of every episode, one episode, or a GRPO step; in the end the run is the same, bit for bit. The speed slows down what you watch, and such waiting is not counted. Reset begins anew at step 0 with a fresh LoRA; the old run stays under Runs.',
   ),
   'bar:page': from('openEnv', 'Copy link copies this page’s address with every setting and what you look at, as far as they differ from the defaults, so that whoever opens it sees the same. No token and nothing of a run is in it. The last button changes between light and dark.'),
   'model:model': from(
     'loraConfig',
     'The base model, frozen: training changes only the LoRA on it. The shipped one is tiny and learns its games in minutes on any machine. Qwen2.5 and Qwen3 models are loaded from the Hub, which needs WebGPU and as much memory as is shown; larger ones begin with more ability and learn more slowly here.',
+  ),
+  'model:reference': from(
+    'hubUpload',
+    'A repository on the Hub: owner/name, with @revision for a branch, tag or commit, or the address of its page. Look up reads its small files only and says whether it fits here; nothing large is downloaded before you press Load. A revision that is a commit always gives the same model.',
   ),
   'model:precision': from(
     'qlora',
@@ -78,6 +82,7 @@ export const CONTROL_EXPLAINERS = {
     'hubUpload',
     'Puts the adapter, the merged model or the trajectories into a repository on the Hub, with a card written from this run, in one commit. It happens when you press Publish, under your account. Trajectories show every prompt and every answer of the environment to whoever can see the dataset.',
   ),
-  'runs:list': from('storage', 'Name and notes are yours to write and stay in this browser. Compare draws the run into the curves beside the present one; with the same seed and one setting changed, the difference is that setting’s.'),
+  'runs:storage': from('storage', 'The room that this site takes in this browser, and how much the browser allows. Nothing is deleted without you, except by the browser itself when the disk is nearly full; it can be asked to keep the site’s data, and may refuse. Models, runs and the site’s own files share the room.'),
+  'downloads:files': from('peftCheckpoint', 'Files made on this computer in the formats of other tools. The adapter is what most people want: PEFT loads it on its base model. Merged is one whole model for programs that know no LoRA. The folder for TRL goes on with the same environment on a real GPU.'),
   'runs:import': from('trlOpenEnv', 'A file of trajectories, made here or logged by TRL. It is shown as a recording: every curve, episode and token that the file has. It holds no adapter, so there is nothing to train.'),
 } as const satisfies Record<string, Explainer>
