@@ -16,10 +16,12 @@ const recording: RecordedRun = { ...whole, history: whole.history.slice(0, COUNT
 let now: number
 let due: (() => void)[]
 let replay: Replay
+let speed: number
 beforeEach(() => {
   now = 1000
   due = []
-  replay = createReplay({ now: () => now, frame: (callback) => due.push(callback) })
+  speed = 1
+  replay = createReplay({ now: () => now, frame: (callback) => due.push(callback) }, () => speed)
   replay.expect()
 })
 
@@ -42,7 +44,7 @@ const shown = () => {
 describe('the replay', () => {
   it('played to its end leaves the view that the same run would have if it were restored', () => {
     replay.open(recording, false)
-    replay.setSpeed(4)
+    speed = 4
     pass(60_000, 100)
     const { view, playing, position } = replay.store.getState()
     expect([playing, position]).toEqual([false, COUNT])
@@ -103,7 +105,7 @@ describe('the replay', () => {
     pass(1000)
     const once = replay.store.getState().position - position
     replay.seek(position)
-    replay.setSpeed(2)
+    speed = 2
     pass(1000)
     expect((replay.store.getState().position - position) / once).toBeCloseTo(2, 0)
   })
@@ -133,5 +135,83 @@ describe('the replay', () => {
     replay.play()
     pass(200)
     expect(replay.store.getState()).toMatchObject({ state: 'off', playing: false, view: EMPTY_RUN })
+  })
+
+  describe('stepped', () => {
+    const latest = () => replay.store.getState().view.steps.at(-1)
+    const written = () => latest()?.episodes.map(({ length, promptLength }) => length - promptLength) ?? []
+    const run = () => replay.store.getState().view.run
+
+    it('by token writes one token in every episode that is being written, and is held there', () => {
+      replay.open(recording, false)
+      for (const tokens of [1, 2, 3]) {
+        replay.step('token')
+        expect(new Set(written())).toEqual(new Set([tokens]))
+        expect([replay.store.getState().playing, replay.store.getState().held, run()]).toEqual([false, true, { state: 'paused', step: 3, at: 'token' }])
+      }
+      pass(2000)
+      expect(new Set(written())).toEqual(new Set([3]))
+    })
+
+    it('by token comes through every token of the step to its rewards, to its end, and into the next', () => {
+      replay.open(recording, true)
+      replay.step('token')
+      expect(latest()).toMatchObject({ step: 1, finished: false })
+      let before = written()
+      let presses = 1
+      for (; !latest()?.groups; presses++) {
+        replay.step('token')
+        const now = written()
+        // What a tool answered comes with the token after it; of the model's own there is at most one.
+        if (!latest()?.groups) expect(now.some((n, i) => n > (before[i] ?? 0))).toBe(true)
+        before = now
+      }
+      expect(presses).toBeGreaterThan(5)
+      expect(latest()).toMatchObject({ finished: false, training: null })
+      replay.step('token')
+      expect([latest()?.finished, run(), replay.store.getState().position]).toEqual([true, { state: 'paused', step: 1 }, 1])
+      replay.step('token')
+      expect([latest()?.step, new Set(written())]).toEqual([2, new Set([1])])
+    })
+
+    it('by episode comes to the next end of an episode', () => {
+      replay.open(recording, true)
+      const ended = () => latest()?.episodes.filter((e) => e.finished).length ?? 0
+      let before = 0
+      let presses = 0
+      for (replay.step('episode'); !latest()?.groups; replay.step('episode'), presses++) {
+        expect(ended()).toBeGreaterThan(before)
+        expect(run()).toEqual({ state: 'paused', step: 0, at: 'episode' })
+        before = ended()
+      }
+      expect([presses >= 2, before]).toEqual([true, 64])
+    })
+
+    it('by GRPO step comes to its end, from wherever it stands, and at the end begins anew', () => {
+      replay.open(recording, false)
+      const places = []
+      for (let i = 0; i < 4; i++) {
+        replay.step('step')
+        places.push(replay.store.getState().position)
+      }
+      expect(places).toEqual([4, 5, 1, 2])
+      replay.seek(3.999)
+      replay.step('step')
+      expect(replay.store.getState().position).toBe(5)
+      expect(run()).toMatchObject({ state: 'finished' })
+    })
+
+    it('shows what playing shows, and plays on from there', () => {
+      replay.open(recording, true)
+      for (let i = 0; i < 3; i++) replay.step('token')
+      const stepped = shown()
+      const { position } = replay.store.getState()
+      replay.seek(0)
+      replay.seek(position)
+      expect({ ...shown(), run: null }).toEqual({ ...stepped, run: null })
+      replay.play()
+      pass(500)
+      expect(replay.store.getState().position).toBeGreaterThan(position)
+    })
   })
 })

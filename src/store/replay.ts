@@ -1,25 +1,26 @@
-/** Plays the recorded run through the reduction that live messages go through; it can be held, moved to any moment and sped up. */
+/** Plays the recorded run through the reduction that live messages go through; it can be held, moved to any moment, stepped and sped up. */
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
-import type { Message } from '../worker/protocol'
+import type { PolicyComparison } from '../core/examination'
+import type { Grain, Message, RunState } from '../worker/protocol'
 import type { RecordedRun, RecordedStep } from './recorded-run'
 import { reduce } from './reduce'
-import { type StepScript, scriptOf } from './replay-script'
+import { endOf, nextStop, type StepScript, scriptOf } from './replay-script'
 import { TokenLog } from './token-log'
 import { EMPTY_RUN, KEPT_EPISODE_STEPS, type RunView } from './view'
-
-export const REPLAY_SPEEDS = [0.5, 1, 2, 4] as const
-export type ReplaySpeed = (typeof REPLAY_SPEEDS)[number]
 
 export interface ReplayView {
   /** 'coming': it is being fetched. 'on': it is what the panels show. 'off': they show the run. */
   state: 'coming' | 'on' | 'off'
   playing: boolean
-  speed: ReplaySpeed
+  /** A person stopped it at this place, or moved it here. */
+  held: boolean
   /** Finished steps, and the share of the one that goes on: 3.5 is in the middle of step 4. */
   position: number
   /** Mean reward of each step. */
   rewards: readonly (number | null)[]
+  /** Base and LoRA on the same scenarios, after some of the steps. */
+  comparisons: readonly PolicyComparison[]
   view: RunView
 }
 
@@ -34,7 +35,8 @@ export interface Replay {
   pause(): void
   /** To a position as in the view, held or playing as before. */
   seek(position: number): void
-  setSpeed(speed: ReplaySpeed): void
+  /** Forward by one token of every episode that writes, to the next end of an episode, or to the end of a GRPO step; it is held there. */
+  step(grain: Grain): void
   /** The run takes its place, for good. */
   end(): void
 }
@@ -55,11 +57,12 @@ const LONGEST_FRAME = 200
 /** Least time between two changes, ms: more would cost more than it shows. */
 const SHORTEST_FRAME = 30
 
-const NOTHING: ReplayView = { state: 'off', playing: false, speed: 1, position: 0, rewards: [], view: EMPTY_RUN }
+const NOTHING: ReplayView = { state: 'off', playing: false, held: false, position: 0, rewards: [], comparisons: [], view: EMPTY_RUN }
 
 const lastOf = (steps: readonly RecordedStep[], count: number) => steps.slice(Math.max(0, count - KEPT_EPISODE_STEPS), count)
 
-export function createReplay(clock: FrameClock): Replay {
+/** `speed` is asked at every frame: 1 is the pace of the script. */
+export function createReplay(clock: FrameClock, speed: () => number = () => 1): Replay {
   const store = createStore<ReplayView>(() => NOTHING)
   const tokens = new TokenLog()
   let recording: RecordedRun | null = null
@@ -69,6 +72,8 @@ export function createReplay(clock: FrameClock): Replay {
   let last: number | null = null
   /** The view when that step began. */
   let base = EMPTY_RUN
+  /** The grain that it was last stepped by, while it stands there in mid-step. */
+  let at: Exclude<Grain, 'step'> | null = null
 
   const steps = () => recording?.steps.length ?? 0
   function script(index: number): StepScript | null {
@@ -89,11 +94,17 @@ export function createReplay(clock: FrameClock): Replay {
     }
     const message: Message = { type: 'restored', run, history: history.slice(0, count), episodes: lastOf(steps, count).map(({ episodes }) => [...episodes]) }
     // The settings in the controls are not the ones it was made with.
-    return stateAt({ ...reduce(empty, message, tokens, clock.now()), recorded: run.config }, count)
+    return { ...reduce(empty, message, tokens, clock.now()), recorded: run.config }
   }
 
-  function stateAt(view: RunView, finished: number): RunView {
-    return { ...view, run: finished >= steps() ? { state: 'finished', step: finished, reason: 'step-limit' } : { state: 'running', until: 'limit' } }
+  function runAt(playing: boolean): RunState {
+    if (done >= steps()) return { state: 'finished', step: done, reason: 'step-limit' }
+    return playing ? { state: 'running', until: 'limit' } : { state: 'paused', step: done, ...(at && { at }) }
+  }
+
+  /** What is drawn from now on. */
+  function show(view: RunView, playing: boolean, change: Partial<ReplayView> = {}) {
+    store.setState({ view: { ...view, run: runAt(playing) }, position: position(), playing, ...change })
   }
 
   /** Applies the beats of the step that goes on up to now. */
@@ -119,31 +130,56 @@ export function createReplay(clock: FrameClock): Replay {
     const ended = done >= steps()
     if (ended) time = 0
     view = catchUp(view)
-    store.setState({ view: ended ? stateAt(view, done) : view, position: position(), ...(ended && { playing: false }) })
+    show(view, !ended, ended ? { held: false } : {})
   }
 
   function frame() {
-    const { playing, speed } = store.getState()
-    if (!playing) return
+    if (!store.getState().playing) return
     const now = clock.now()
     const passed = last === null ? 0 : now - last
     if (last === null || passed >= SHORTEST_FRAME) {
       last = now
-      advance(Math.min(passed, LONGEST_FRAME) * speed)
+      advance(Math.min(passed, LONGEST_FRAME) * speed())
     }
     clock.frame(frame)
   }
 
-  function seek(wanted: number) {
+  /** The view `ms` after step `finished` was over. */
+  function viewAt(finished: number, ms: number): RunView {
+    const now = recording
+    if (!now) return EMPTY_RUN
+    at = null
+    if (finished === done && ms >= time) {
+      time = ms
+      return catchUp(store.getState().view)
+    }
+    // Once the step has begun, it alone is made anew: its first beat forgets what it held. What came before is as it was.
+    const begun = finished === done && applied > 0 && ms >= (script(done)?.beats[0]?.at ?? Infinity)
+    ;[done, time, applied] = [finished, ms, 0]
+    if (!begun) base = restored(now, done)
+    return catchUp(base)
+  }
+
+  function seek(wanted: number, held = true) {
     if (!recording) return
     const to = Math.min(Math.max(0, wanted), steps())
     const finished = Math.floor(to)
-    const at = (to - finished) * (script(finished)?.length ?? 0)
-    // Once the step has begun, it alone is made anew: its first beat forgets what it held. What came before is as it was.
-    const begun = finished === done && applied > 0 && at >= (script(done)?.beats[0]?.at ?? Infinity)
-    ;[done, time, applied] = [finished, at, 0]
-    if (!begun) base = restored(recording, done)
-    store.setState({ view: catchUp(base), position: to })
+    const view = viewAt(finished, (to - finished) * (script(finished)?.length ?? 0))
+    // The position as it was asked for: a handle that is drawn a hair beside where it was put would be put there again.
+    show(view, store.getState().playing && finished < steps(), { position: to, held })
+  }
+
+  function step(grain: Grain) {
+    if (store.getState().state !== 'on') return
+    let now = script(done)
+    // Its end is where it begins anew; in the rest after a step, that step is over.
+    let from = now ? done : 0
+    if (now && time >= endOf(now)) from++
+    now = script(from)
+    const stop = now && nextStop(now, from === done ? time : 0, grain)
+    const view = stop === null ? viewAt(Math.min(from + 1, steps()), 0) : viewAt(from, stop)
+    if (stop !== null && grain !== 'step') at = grain
+    show(view, false, { held: true })
   }
 
   function play() {
@@ -151,7 +187,8 @@ export function createReplay(clock: FrameClock): Replay {
     if (playing || state !== 'on') return
     if (position >= steps()) seek(0)
     last = null
-    store.setState({ playing: true })
+    at = null
+    show(store.getState().view, true, { held: false })
     clock.frame(frame)
   }
 
@@ -162,14 +199,18 @@ export function createReplay(clock: FrameClock): Replay {
     open(opened, still) {
       if (store.getState().state !== 'coming') return
       recording = opened
-      store.setState({ state: 'on', rewards: opened.history.map(({ metrics }) => metrics['reward'] ?? null) })
-      seek(still ? steps() : Math.min(FIRST_STEPS, steps() - 1))
+      const { comparisons } = opened
+      store.setState({ state: 'on', comparisons, rewards: opened.history.map(({ metrics }) => metrics['reward'] ?? null) })
+      seek(still ? steps() : Math.min(FIRST_STEPS, steps() - 1), false)
       if (!still) play()
     },
     play,
-    pause: () => store.setState({ playing: false }),
-    seek,
-    setSpeed: (speed) => store.setState({ speed }),
+    pause() {
+      const { view, playing } = store.getState()
+      if (playing) show(view, false, { held: true })
+    },
+    seek: (to) => seek(to),
+    step,
     end() {
       if (store.getState().state === 'off') return
       store.setState(NOTHING, true)

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import type { ErrorKind } from '../core/errors'
 import { reduce } from '../store/reduce'
 import { engineMessages, stepMessages } from '../store/testing/script'
 import { TokenLog } from '../store/token-log'
 import { EMPTY_RUN, type RunView } from '../store/view'
 import type { Message, RunState } from '../worker/protocol'
-import { describeEngine, describeRun, phaseOf } from './sentence'
+import { describeAbsence, describeCompared, describeEngine, describePlace, describeRun, phaseOf } from './sentence'
 
 const small = { groups: 1, size: 8, skill: () => 1 }
 const state = (s: RunState): Message => ({ type: 'state', state: s })
@@ -44,7 +45,7 @@ describe('the sentence of state', () => {
 
   it('counts finished episodes, the turn and the wait', () => {
     const view = after([running, ...until('environment-waiting', 8)], 1000)
-    expect(describeRun(view, 1120)).toBe('Step 12 · sampling 0/8 · turn 1 · waiting for environment 120 ms')
+    expect(describeRun(view, 1120)).toBe('Step 12 · sampling 0/8 · turn 1 · waiting for the environment 120 ms')
     expect(describeRun(after([running, ...until('tokens', 1)]), 0)).toBe('Step 12 · sampling 0/8 · turn 1')
   })
 
@@ -69,13 +70,48 @@ describe('the sentence of state', () => {
   it('goes from scoring to training to done', () => {
     expect(describeRun(after([running, ...until('episode-finished', 8)]), 0)).toBe('Step 12 · scoring')
     expect(describeRun(after([running, ...until('training', 3)]), 0)).toBe('Step 12 · training 6/8')
-    expect(describeRun(after([running, ...stepMessages(12, small)]), 0)).toBe('Step 12 · done')
+    expect(describeRun(after([running, ...stepMessages(12, small)]), 0)).toBe('Step 12 · done · no signal')
   })
 
   it('says when it is pausing and paused, without a running clock', () => {
     const waiting = until('environment-waiting', 8)
     expect(describeRun(after([state({ state: 'pausing' }), ...until('tokens', 1)]), 0)).toBe('Step 12 · sampling 0/8 · turn 1 · pausing')
     expect(describeRun(after([...waiting, state({ state: 'paused', step: 12 })]), 9999)).toBe('Paused · Step 12 · sampling 0/8 · turn 1')
+  })
+
+  it('says by which grain it was paused, and what comes next where no token does', () => {
+    const paused = (at: 'token' | 'episode', ...messages: Message[]) => describeRun(after([...messages, state({ state: 'paused', step: 11, at })]), 0)
+    expect(paused('token', ...until('tokens', 1))).toBe('Paused at a token · Step 12 · sampling 0/8 · turn 1')
+    expect(paused('episode', ...until('episode-finished', 3))).toMatch(/^Paused at the end of an episode · Step 12 · sampling 3\/8/)
+    expect(paused('token', ...until('scored', 1))).toBe('Paused before the update of step 12 · the rewards are in')
+  })
+
+  it('says of a finished step which groups taught nothing and which episodes did not count', () => {
+    const said = (options: Parameters<typeof stepMessages>[1]) => describeRun(after([...stepMessages(12, options), state({ state: 'paused', step: 12 })]), 0)
+    expect(said(small)).toBe('Paused after step 12 · no signal')
+    expect(said({ ...small, groups: 3 })).toBe('Paused after step 12 · no signal in any group')
+    expect(said({ groups: 8, skill: () => 0.5, broken: 2 })).toMatch(/^Paused after step 12( · no signal in \d of 8 groups)? · 1 episode unscorable$/)
+  })
+
+  it('names the kind of a failure and what is kept', () => {
+    const failed = (kind: ErrorKind | null, recoverable: boolean, ...before: Message[]) =>
+      describeRun(after([...before, state({ state: 'failed', error: '', advice: '', recoverable, ...(kind && { kind }) })]), 0)
+    expect(failed('device-lost', true, ...stepMessages(12, small))).toBe('Stopped · the GPU was lost · the adapter is kept as it was after step 12')
+    expect(failed('device-lost', false)).toBe('Stopped · the GPU was lost')
+    expect(failed('memory', true)).toBe('Stopped · not enough memory · nothing was trained yet')
+    expect(failed('environment', true, ...stepMessages(1, small))).toMatch(/^Stopped · the environment cannot be used · .* step 1$/)
+    expect(failed('non-finite', true)).toMatch(/^Stopped · a number was not finite/)
+    expect([failed('model', false), failed(null, false)]).toEqual(['Stopped by an error', 'Stopped by an error'])
+  })
+
+  it('says what went on while nobody looked, and that other runs are drawn beside this one', () => {
+    expect([describeAbsence(1), describeAbsence(7)]).toEqual(['1 step while the tab was hidden', '7 steps while the tab was hidden'])
+    expect([describeCompared([]), describeCompared(['lane 2']), describeCompared(['a', 'b'])]).toEqual([null, 'compared with lane 2', 'compared with 2 other runs'])
+  })
+
+  it('says of what is played again where it stands, by no clock', () => {
+    expect(describePlace(after([...until('environment-waiting', 8), state({ state: 'paused', step: 11 })], 1000))).toBe('Step 12 · sampling 0/8 · turn 1 · waiting for the environment')
+    expect(describePlace(after([...until('tokens', 1), running]))).toBe('Step 12 · sampling 0/8 · turn 1')
   })
 
   it('says why it finished', () => {

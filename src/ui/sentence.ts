@@ -2,6 +2,7 @@
 
 import type { LoadProgress } from '../core/events'
 import { isActive, latestStep, type RunView, type StepView } from '../store/view'
+import type { RunState } from '../worker/protocol'
 import { DURATIONS } from './durations'
 import { bytes, duration, roughTime, speed, timeLeft } from './format'
 
@@ -19,19 +20,19 @@ export function describeRun(view: RunView, now: number): string {
       if (run.what === 'environment') return 'Stopped waiting for the environment · press Reset to connect again'
       return `Download paused · ${bytes(run.done)}${run.total === null ? '' : ` of ${bytes(run.total)}`} here`
     case 'ready':
-      return 'Ready · press Train, or Step for one GRPO step'
+      return 'Ready · press Train, or Step to go on a little'
     case 'running':
       return describeProgress(view, now)
     case 'pausing':
       return `${describeProgress(view, now)} · pausing`
     case 'paused':
-      return describePause(view)
+      return describePause(view, run)
     case 'finished':
       return run.reason === 'step-limit'
         ? `Finished · max_steps reached at step ${run.step}`
         : `Finished · target_reward reached at step ${run.step}`
     case 'failed':
-      return 'Stopped by an error'
+      return describeFailure(run, view)
   }
 }
 
@@ -58,10 +59,50 @@ export function describePace({ bytesPerSecond, secondsLeft }: Overall): string[]
   return [...(bytesPerSecond === null ? [] : [speed(bytesPerSecond)]), ...(secondsLeft === null ? [] : [timeLeft(secondsLeft)])]
 }
 
-function describePause(view: RunView): string {
+/** What kind of failure it was, and what is left; why and what to do stand below the bar. */
+function describeFailure({ kind, recoverable }: Extract<RunState, { state: 'failed' }>, { history }: RunView): string {
+  const step = history.at(-1)?.step
+  const kept = !recoverable ? [] : [step === undefined ? 'nothing was trained yet' : `the adapter is kept as it was after step ${step}`]
+  switch (kind) {
+    case 'device-lost':
+      return ['Stopped · the GPU was lost', ...kept].join(' · ')
+    case 'memory':
+      return ['Stopped · not enough memory', ...kept].join(' · ')
+    case 'environment':
+      return ['Stopped · the environment cannot be used', ...kept].join(' · ')
+    case 'non-finite':
+      return ['Stopped · a number was not finite', ...kept].join(' · ')
+    default:
+      return 'Stopped by an error'
+  }
+}
+
+const RESTS = { token: 'Paused at a token', episode: 'Paused at the end of an episode' } as const
+
+function describePause(view: RunView, { at }: Extract<RunState, { state: 'paused' }>): string {
   const step = latestStep(view)
   if (!step) return 'Paused before the first step'
-  return step.finished ? `Paused after step ${step.step}` : `Paused · ${describeProgress(view, null)}`
+  if (step.finished) return [`Paused after step ${step.step}`, ...describeOutcome(step)].join(' · ')
+  // The update has no tokens: Step goes through it at once.
+  if (step.groups && !step.training) return `Paused before the update of step ${step.step} · the rewards are in`
+  return `${at ? RESTS[at] : 'Paused'} · ${describeProgress(view, null)}`
+}
+
+/** What a finished step has that its reader should know: groups that taught nothing, episodes that did not count. */
+function describeOutcome({ groups }: StepView): string[] {
+  if (!groups) return []
+  const silent = groups.filter((group) => !group.signal).length
+  const unscorable = groups.reduce((sum, group) => sum + group.unscorable, 0)
+  const parts = []
+  if (silent > 0) parts.push(silent < groups.length ? `no signal in ${silent} of ${groups.length} groups` : groups.length === 1 ? 'no signal' : 'no signal in any group')
+  if (unscorable > 0) parts.push(unscorable === 1 ? '1 episode unscorable' : `${unscorable} episodes unscorable`)
+  return parts
+}
+
+/** Where in a run the view stands, whether it moves or is held, by no clock: for what is played again. */
+export function describePlace(view: RunView): string {
+  const asked = latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false
+  return [describeProgress(view, null), ...(asked ? ['waiting for the environment'] : [])].join(' · ')
 }
 
 /** `now` null leaves out what only makes sense while the clock runs. */
@@ -69,7 +110,7 @@ function describeProgress(view: RunView, now: number | null): string {
   const step = latestStep(view)
   if (!step) return 'Starting'
   const name = `Step ${step.step}`
-  if (step.finished) return `${name} · done`
+  if (step.finished) return [name, 'done', ...describeOutcome(step)].join(' · ')
   if (step.training) return `${name} · training ${step.training.done}/${step.training.total}`
   if (step.groups) return `${name} · training`
   return [name, ...describeAway(view, now), ...describeSampling(view, step, now)].join(' · ')
@@ -92,7 +133,7 @@ function describeSampling(view: RunView, step: StepView, now: number | null): st
   if (active.length > 0) parts.push(`turn ${Math.max(...active.map((e) => e.turn)) + 1}`)
   const waiting = active.flatMap((e) => (e.waitingSince === null ? [] : [e.waitingSince]))
   const waited = now === null || waiting.length === 0 ? 0 : now - Math.min(...waiting)
-  if (waited >= DURATIONS.noticeableWait) parts.push(`waiting for environment ${duration(waited)}`)
+  if (waited >= DURATIONS.noticeableWait) parts.push(`waiting for the environment ${duration(waited)}`)
   if (queue) parts.push(describeQueue(queue, now))
   return parts
 }
@@ -101,6 +142,17 @@ function describeQueue({ waiting, until }: NonNullable<RunView['waits']['queue']
   const who = waiting === 1 ? '1 episode waits' : `${waiting} episodes wait`
   const left = until === null || now === null ? '' : `, about ${roughTime((until - now) / 1000)}`
   return `${who} for a free session of the server${left}`
+}
+
+/** After the page was hidden: the run went on without being watched. */
+export function describeAbsence(steps: number): string {
+  return `${steps === 1 ? '1 step' : `${steps} steps`} while the tab was hidden`
+}
+
+/** That other runs are drawn beside this one. */
+export function describeCompared(names: readonly string[]): string | null {
+  if (names.length === 0) return null
+  return names.length === 1 ? `compared with ${names[0]}` : `compared with ${names.length} other runs`
 }
 
 /** The part that changes with the phase only; a screen reader hears it when it changes. */

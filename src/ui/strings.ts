@@ -69,9 +69,10 @@ export const S = {
   rewards: REWARDS_STRINGS,
   update: {
     title: 'Update',
-    lead: "One optimizer step on the LoRA adapter; only the model's own tokens count.",
+    lead: "One optimizer step on the LoRA; only the model's own tokens count.",
     empty: 'The numbers of the update appear after the first step.',
     step: (n: number) => `after step ${n}`,
+    training: 'Training',
   },
   formula: FORMULA_STRINGS,
   trajectory: TRAJECTORY_STRINGS,

@@ -39,14 +39,14 @@ export const WAIT_STOPPED = 'The waiting for the environment was stopped; the ru
 export function failedState(error: unknown, recoverable: boolean): RunState {
   const known = error instanceof PlaygroundError
   const advice = known ? error.advice : 'Press Reset; if it happens again, reload the page.'
-  return { state: 'failed', error: known ? error.message : describeError(error), advice, recoverable }
+  return { state: 'failed', error: known ? error.message : describeError(error), advice, recoverable, ...(known && { kind: error.kind }) }
 }
 
 /** After a failure in the loop the run stands as it was after `step`, in an engine that was made again. */
 export function recoveredState(error: PlaygroundError, step: number, backend: RunConfig['backend']): RunState {
   const where = backend === 'wasm' ? ' on WASM' : ''
   const advice = `The run is kept as it was after step ${step}: press Train to go on from it${where}, or lower num_generations or max_completion_length and press Reset.`
-  return { state: 'failed', error: error.message, advice, recoverable: true }
+  return { state: 'failed', error: error.message, advice, recoverable: true, kind: error.kind }
 }
 
 /** Why the model cannot talk now: none is loaded, or a step holds the slots. */
@@ -54,7 +54,7 @@ export function chatRefused(requestId: number, loaded: boolean, paused: boolean)
   const error = !loaded
     ? 'There is no model to talk to yet. Wait until it is loaded.'
     : paused
-      ? 'The run is paused in the middle of a step. Press Step to finish the step first.'
-      : 'The model is being trained. Press Pause first, and Step if the pause is in the middle of a step.'
+      ? 'The run is paused in the middle of a step. Choose GRPO step beside Step and press it, to finish the step first.'
+      : 'The model is being trained. Press Pause first, and finish the step with Step if the pause is in its middle.'
   return { type: 'chat-ended', requestId, reason: 'failed', error }
 }

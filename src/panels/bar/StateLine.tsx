@@ -9,9 +9,10 @@ import { isDistrusted } from '../../store/model-store'
 import { hasChanges, onlyEndDiffers, type SetupView } from '../../store/setup-store'
 import { isActive, latestStep } from '../../store/view'
 import { DURATIONS } from '../../ui/durations'
-import { describeRun, phaseOf } from '../../ui/sentence'
+import { describeAbsence, describeCompared, describeRun, phaseOf } from '../../ui/sentence'
 import { S } from '../../ui/strings'
 import { useSettled } from '../notices/useSettled'
+import { useCompared } from '../runs/useCompared'
 
 export function StateLine() {
   const view = useRun((v) => v)
@@ -26,7 +27,11 @@ export function StateLine() {
   const waiting = view.run.state === 'running' && (asked || queue !== null || away !== null)
   const now = useClock(waiting)
   const replay = useReplay(({ state }) => state === 'on')
-  const said = waits ?? describeRun(view, now)
+  const absence = useAbsence(view.history.at(-1)?.step ?? 0)
+  const compared = useCompared().map(({ name }) => name)
+  const rests = view.run.state === 'ready' || view.run.state === 'paused' || view.run.state === 'finished'
+  const beside = [absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests ? describeCompared(compared) : null]
+  const said = waits ?? [describeRun(view, now), ...beside.filter((part) => part !== null)].join(' · ')
   // Beside the badge of a recording there is room for few words.
   const sentence = !replay ? said : waits === null && view.run.state === 'ready' ? S.replay.ready : `${S.replay.name} · ${said}`
   const { run } = view
@@ -64,6 +69,33 @@ function waitingFor(setup: SetupView, idle: boolean): string | null {
   if (!needsLoad(setup)) return null
   if (applied === null) return S.model.consentShort
   return idle ? S.model.chosen(shortName(config.model)) : null
+}
+
+/** Steps that were finished while the page was hidden, for a while after it is seen again. */
+function useAbsence(step: number): number {
+  const latest = useRef(step)
+  latest.current = step
+  const [absence, setAbsence] = useState(0)
+  useEffect(() => {
+    let left = latest.current
+    let timer = 0
+    const change = () => {
+      clearTimeout(timer)
+      setAbsence(0)
+      if (document.visibilityState === 'hidden') left = latest.current
+      // What came meanwhile is taken in with the first frames.
+      else timer = window.setTimeout(() => {
+        setAbsence(Math.max(0, latest.current - left))
+        timer = window.setTimeout(() => setAbsence(0), DURATIONS.absence)
+      }, DURATIONS.waitingTick)
+    }
+    document.addEventListener('visibilitychange', change)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', change)
+    }
+  }, [])
+  return absence
 }
 
 /** All files together where they are counted, else the one that comes. */

@@ -1,10 +1,11 @@
 // @vitest-environment happy-dom
 import { act } from 'react'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { StoresProvider } from '../../store/hooks'
 import { setSetting } from '../../store/settings'
 import { restoredMessage } from '../../store/testing/kept'
 import { engineMessages, LANE, stepMessages } from '../../store/testing/script'
+import { DURATIONS } from '../../ui/durations'
 import { mount } from '../testing/mount'
 import { Bar } from './Bar'
 
@@ -28,7 +29,7 @@ it('changed settings are told beside Reset only when Reset is what takes them ov
   await page.say(...stepMessages(1), { type: 'state', state: { state: 'paused', step: 1 } })
   await page.edit(0.03)
   expect([page.text('state-changed'), page.urged()]).toEqual(['Settings changed: press Reset', true])
-  expect(page.text('state-line')).toBe('Paused after step 1')
+  expect(page.text('state-line')).toMatch(/^Paused after step 1( ·|$)/)
 })
 
 it('a recording stands in the badge with its own seed, and the run with its own after it', async () => {
@@ -42,4 +43,39 @@ it('a recording stands in the badge with its own seed, and the run with its own 
   expect(page.text('badge')).not.toContain('recording')
   await page.say(restoredMessage(2, { checkpoint: null, config: { ...LANE, model: '' } }))
   expect(page.text('badge')).toBe('recording')
+})
+
+it('Step goes on by the grain that is chosen beside it, and the speed is told to the worker; both stand in the link', async () => {
+  const page = await open()
+  page.port.sent.length = 0
+  await page.type('grain', 'token')
+  await page.press('step')
+  await page.type('speed', '0.25')
+  await page.type('speed', '1')
+  expect(page.port.sent.filter(({ type }) => type === 'step' || type === 'pace')).toEqual([
+    { type: 'step', grain: 'token' },
+    { type: 'pace', tokensPerSecond: expect.closeTo(4.17, 2) as number },
+    { type: 'pace', tokensPerSecond: null },
+  ])
+  const options = [...(page.find<HTMLSelectElement>('speed')?.options ?? [])].map(({ text }) => text)
+  expect(options).toEqual(['2 tok/s', '4 tok/s', '8 tok/s', 'max'])
+  expect([page.find<HTMLSelectElement>('grain')?.value, page.stores.display.getState()]).toMatchObject(['token', { grain: 'token', speed: 1 }])
+})
+
+it('says that steps were trained while the tab was hidden', async () => {
+  const page = await open()
+  let visibility = 'visible'
+  vi.spyOn(document, 'visibilityState', 'get').mockImplementation(() => visibility as DocumentVisibilityState)
+  const turn = (to: string) =>
+    act(async () => {
+      visibility = to
+      document.dispatchEvent(new Event('visibilitychange'))
+    })
+  await page.say({ type: 'state', state: { state: 'running', until: 'limit' } }, ...stepMessages(1))
+  await turn('hidden')
+  await page.say(...stepMessages(2), ...stepMessages(3))
+  expect(page.text('state-line')).not.toContain('hidden')
+  await turn('visible')
+  await act(async () => new Promise((resolve) => setTimeout(resolve, DURATIONS.waitingTick + 50)))
+  expect(page.text('state-line')).toMatch(/^Step 3 · done.* · 2 steps while the tab was hidden$/)
 })

@@ -1,28 +1,31 @@
-/** The recorded run's one line below everything: hold or play it, go to any place of any step, its speed. */
+/** The recorded run's one line below everything: hold or play it, go to any place of any step. */
 
-import type { KeyboardEvent } from 'react'
-import { useReplay, useStores } from '../../store/hooks'
-import { REPLAY_SPEEDS, type ReplayView } from '../../store/replay'
+import { type KeyboardEvent, useState } from 'react'
+import { useHidden, useReplay, useStores } from '../../store/hooks'
+import type { ReplayView } from '../../store/replay'
 import { latestStep } from '../../store/view'
 import { Help } from '../../ui/Help'
-import { describeRun } from '../../ui/sentence'
+import { describePlace } from '../../ui/sentence'
 import { S } from '../../ui/strings'
 import { IconPause, IconPlay } from '../bar/icons'
 import { RewardBars } from './RewardBars'
 
 const R = S.replay
+const C = S.controls.replay
 /** Places within a step that the handle stops at. */
 const PLACES = 100
 
 /** Nothing once a run has taken the recording's place. */
 export function ReplayBar() {
   const on = useReplay(({ state }) => state === 'on')
-  return on ? <Line /> : null
+  const hidden = useHidden('replay')
+  return on && !hidden ? <Line /> : null
 }
 
 function Line() {
   const { replay } = useStores()
-  const { playing, speed, position, rewards, view } = useReplay((state) => state)
+  const { playing, position, rewards, view } = useReplay((state) => state)
+  const [atHandle, setAtHandle] = useState(false)
   const steps = rewards.length
   const sentence = sentenceOf(view, position, steps)
   const jump = (event: KeyboardEvent) => {
@@ -31,7 +34,7 @@ function Line() {
     replay.seek(to)
     event.preventDefault()
   }
-  const label = playing ? R.pause : position >= steps ? R.again : R.play
+  const label = playing ? C.pause : position >= steps ? C.again : C.play
   return (
     <aside className="replay" aria-label={R.name} data-testid="replay-bar" data-playing={playing}>
       <button type="button" className="button quiet" data-testid="replay-play" aria-label={label} title={label} onClick={playing ? replay.pause : replay.play}>
@@ -53,27 +56,19 @@ function Line() {
           value={Math.round(position * PLACES)}
           onChange={(event) => replay.seek(Number(event.target.value) / PLACES)}
           onKeyDown={jump}
+          onFocus={() => setAtHandle(true)}
+          onBlur={() => setAtHandle(false)}
         />
       </div>
-      <select
-        aria-label={R.speed}
-        title={R.speed}
-        data-testid="replay-speed"
-        value={speed}
-        onChange={(event) => replay.setSpeed(REPLAY_SPEEDS.find((each) => String(each) === event.target.value) ?? speed)}
-      >
-        {REPLAY_SPEEDS.map((each) => (
-          <option key={each} value={each}>
-            {R.times(each)}
-          </option>
-        ))}
-      </select>
+      {/* The handle says its own place. */}
+      <p className="sr-only" role="status">
+        {playing || atHandle ? '' : sentence}
+      </p>
     </aside>
   )
 }
 
 function sentenceOf(view: ReplayView['view'], position: number, steps: number): string {
   if (position >= steps) return R.ended(steps)
-  // By no clock: what an environment took stands in the record, not in the playing.
-  return latestStep(view) ? describeRun(view, 0) : R.beginning
+  return latestStep(view) ? describePlace(view) : R.beginning
 }

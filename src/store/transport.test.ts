@@ -1,0 +1,119 @@
+/** The controls in every state of the run and of the recorded run, and what each press does. */
+import { gunzipSync } from 'node:zlib'
+import { readFileSync } from 'node:fs'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { S } from '../ui/strings'
+import type { Message, RunState } from '../worker/protocol'
+import { createStores } from './create'
+import { type RecordedRun, readRecordedRun } from './recorded-run'
+import { RECORDED_RUN_PATH } from './replay-start'
+import { setSetting } from './settings'
+import { engineMessages, scriptedPort, stepMessages } from './testing/script'
+import { pressPause, pressPlayPause, pressReset, pressStep, pressTrain, transportOf } from './transport'
+
+beforeEach(() => vi.stubGlobal('requestAnimationFrame', () => 0))
+
+let recording: RecordedRun | null = null
+const recorded = (): RecordedRun => (recording ??= readRecordedRun(JSON.parse(gunzipSync(readFileSync(`public/${RECORDED_RUN_PATH}`)).toString())))
+const state = (run: RunState): Message => ({ type: 'state', state: run })
+
+function open() {
+  const port = scriptedPort()
+  const stores = createStores(port, '', { now: () => 0, schedule: (callback) => callback() })
+  stores.controller.start()
+  port.say(...engineMessages())
+  port.sent.length = 0
+  const can = () => {
+    const { train, pause, step, reset } = transportOf(stores)
+    return [train, pause, step, reset].map((control) => (control.can ? 1 : 0)).join('')
+  }
+  const show = (still = false) => {
+    stores.replay.expect()
+    stores.replay.open(recorded(), still)
+  }
+  return { stores, port, can, show, sent: () => port.sent.splice(0).map((command) => (command.type === 'step' ? `step ${command.grain}` : command.type)) }
+}
+
+describe('the controls of a run', () => {
+  it.each<[string, RunState, string]>([
+    ['loading', { state: 'loading', what: 'engine', done: 0, total: null }, '0000'],
+    ['connecting', { state: 'loading', what: 'environment', done: 0, total: null }, '0100'],
+    ['ready', { state: 'ready' }, '1011'],
+    ['running', { state: 'running', until: 'one-token' }, '0101'],
+    ['pausing', { state: 'pausing' }, '0001'],
+    ['paused at a token', { state: 'paused', step: 0, at: 'token' }, '1011'],
+    ['finished', { state: 'finished', step: 50, reason: 'step-limit' }, '0001'],
+    ['failed, with a run to go on with', { state: 'failed', error: '', advice: '', recoverable: true }, '1011'],
+    ['failed', { state: 'failed', error: '', advice: '', recoverable: false }, '0001'],
+  ])('%s', (_, run, expected) => {
+    const page = open()
+    page.port.say(state(run))
+    expect(page.can()).toBe(expected)
+  })
+
+  it('send what they say, Step by the chosen grain, and nothing while they can do nothing', () => {
+    const { stores, port, sent } = open()
+    pressTrain(stores)
+    port.say(state({ state: 'running', until: 'limit' }))
+    pressTrain(stores)
+    pressStep(stores)
+    pressPause(stores)
+    port.say(state({ state: 'paused', step: 0 }), ...stepMessages(1))
+    pressPause(stores)
+    stores.display.setState({ grain: 'token' })
+    pressStep(stores)
+    pressStep(stores, 'episode')
+    pressReset(stores)
+    expect(sent()).toEqual(['train', 'pause', 'step token', 'step episode', 'reset'])
+  })
+
+  it('one key holds what runs and goes on with what rests', () => {
+    const { stores, port, sent } = open()
+    pressPlayPause(stores)
+    port.say(state({ state: 'running', until: 'limit' }))
+    pressPlayPause(stores)
+    port.say(state({ state: 'paused', step: 0 }))
+    pressPlayPause(stores)
+    expect(sent()).toEqual(['train', 'pause', 'train'])
+  })
+
+  it('urge to Reset where only that takes changed settings over', () => {
+    const { stores, port } = open()
+    port.say(...stepMessages(1), state({ state: 'paused', step: 1 }))
+    expect(transportOf(stores).reset.urged).toBe(false)
+    stores.controller.edit((config) => setSetting(config, 'learning_rate', 0.3))
+    expect(transportOf(stores).reset).toMatchObject({ urged: true, hint: S.controls.resetChanged })
+  })
+})
+
+describe('over the recorded run', () => {
+  it('pause, play, step and reset move it and send nothing; Train begins a run', () => {
+    const page = open()
+    const { stores } = page
+    page.show()
+    const { store } = stores.replay
+    expect([page.can(), transportOf(stores).pause.name]).toEqual(['1111', 'Pause'])
+    pressPause(stores)
+    expect([store.getState().playing, transportOf(stores).pause]).toEqual([false, { can: true, plays: true, name: 'Play', hint: S.controls.replay.play }])
+    pressPlayPause(stores)
+    expect(store.getState().playing).toBe(true)
+    pressStep(stores)
+    expect([store.getState().playing, store.getState().position]).toEqual([false, 4])
+    pressStep(stores, 'token')
+    expect(store.getState().view.run).toEqual({ state: 'paused', step: 4, at: 'token' })
+    pressReset(stores)
+    expect([store.getState().position, page.can()]).toEqual([0, '1110'])
+    expect(page.sent()).toEqual([])
+    pressTrain(stores)
+    expect(page.sent()).toEqual(['train'])
+  })
+
+  it('Reset stays with a run that only Reset can mend', () => {
+    const page = open()
+    page.show(true)
+    page.port.say(state({ state: 'failed', error: 'No model.', advice: '', recoverable: false }))
+    pressReset(page.stores)
+    expect(page.sent()).toEqual(['configure'])
+    expect(page.stores.replay.store.getState().position).toBe(20)
+  })
+})
