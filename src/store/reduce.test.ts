@@ -67,7 +67,11 @@ describe('a run as the worker tells it', () => {
 
   it('keeps the last steps only', () => {
     const small = { groups: 1, size: 2 }
-    const { view, tokens } = play(Array.from({ length: KEPT_STEPS + 5 }, (_, i) => stepMessages(i + 1, small)).flat())
+    const [first] = play(stepMessages(1, small)).view.history
+    if (!first) throw new Error('no step')
+    // As many as are kept, then five more of them played.
+    const before = { ...EMPTY_RUN, history: Array.from({ length: KEPT_STEPS }, (_, i) => ({ ...first, step: i + 1 })) }
+    const { view, tokens } = play([1, 2, 3, 4, 5].flatMap((more) => stepMessages(KEPT_STEPS + more, small)), before)
     expect(view.history).toHaveLength(KEPT_STEPS)
     expect(view.history[0]?.step).toBe(6)
     expect(view.steps).toHaveLength(KEPT_EPISODE_STEPS)

@@ -10,7 +10,7 @@ import type { Tool } from '../core/tools'
 import type { RunState } from '../worker/protocol'
 
 /** Steps whose metrics stay on the curves. */
-export const KEPT_STEPS = 200
+export const KEPT_STEPS = 2000
 /** Steps whose episodes stay readable token by token. */
 export const KEPT_EPISODE_STEPS = 3
 /** Notices that stay listed. */

@@ -21,8 +21,8 @@ export default function Chart({ view: { rows, lines, scale, stacked, smoothed },
   return (
     <ResponsiveContainer width="100%" height="100%">
       <ComposedChart data={rows} margin={{ top: PLOT.top, right, bottom: 0, left: 0 }} accessibilityLayer={false}>
-        <CartesianGrid stroke="var(--rule)" vertical={false} strokeWidth={0.5} />
-        <XAxis dataKey="x" domain={[...scale.x]} ticks={placesOf(scale.xTicks)} tickFormatter={labelOf(scale.xTicks)} {...AXIS} minTickGap={12} height={PLOT.bottom} />
+        <CartesianGrid stroke="var(--rule)" vertical={false} strokeWidth={0.5} syncWithTicks />
+        <XAxis dataKey="x" domain={[...scale.x]} ticks={placesOf(scale.xTicks)} tickFormatter={labelOf(scale.xTicks)} {...AXIS} axisLine={false} minTickGap={12} height={PLOT.bottom} />
         <YAxis width={PLOT.left} domain={[...scale.y]} ticks={placesOf(scale.yTicks)} tickFormatter={labelOf(scale.yTicks)} {...AXIS} axisLine={false} />
         {rows.some(({ band }) => band !== null) && <Area {...STILL} dataKey="band" stroke="none" fill="var(--accent)" fillOpacity={0.14} dot={false} />}
         {smoothed && !stacked && lines.map(({ metric, run, color }, i) => <Line key={`raw ${run} ${metric}`} {...STILL} dataKey={(row: Row) => row.raw[i]} stroke={color} strokeOpacity={0.3} strokeWidth={1} dot={false} />)}

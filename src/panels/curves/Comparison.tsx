@@ -32,8 +32,9 @@ export function Comparison({ specs, history, others }: ComparisonProps) {
             <tr>
               <th scope="col">{C.metric}</th>
               <th scope="col">{C.present}</th>
-              {others.map(({ id, name }) => (
+              {others.map(({ id, name, short }) => (
                 <th key={id} scope="col">
+                  {short !== name && `${short} · `}
                   {name}
                 </th>
               ))}
@@ -63,9 +64,10 @@ export function Comparison({ specs, history, others }: ComparisonProps) {
       </div>
       <h3>{C.settings}</h3>
       <ul className="config-differences" data-testid="config-differences">
-        {others.map(({ id, name, color }) => (
+        {others.map(({ id, name, short, color }) => (
           <li key={id}>
-            <strong style={{ color }}>{name}</strong> {sentenceOf(own, configs.get(id), name)}
+            <strong style={{ color }}>{short}</strong> {short !== name && name} <br />
+            {sentenceOf(own, configs.get(id), name)}
           </li>
         ))}
       </ul>

@@ -34,7 +34,7 @@ export function CurveFigure({ spec, runs, present, options, marked, focus, onPic
   const points = runs[present] ? (lines[0]?.values.filter((value) => value !== null).length ?? 0) : 0
   const measured = lines.some(({ values }) => values.some((value) => value !== null))
   const inView = rows.some(({ y }) => y.some((value) => value !== null))
-  const why = runs.every(({ history }) => history.length === 0) ? C.empty : !measured ? C.noValues : C.noneInRange
+  const why = runs.every(({ history }) => history.length === 0) ? C.empty : !measured ? C.noValues : leftOut > 0 ? C.nothingOnLog : C.noneInRange
   const right = lines.length > 1 && !stacked ? NAMES : PLOT.right
   const notes = [leftOut > 0 && C.logOut(leftOut), options.log && stacked && C.logStacked, stacked && runs.length > 1 && C.stackedOthers].filter((note) => note !== false)
   return (

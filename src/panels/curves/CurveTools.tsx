@@ -1,6 +1,6 @@
 /** How all curves are drawn: smoothing, scale, axis, range; and which step is looked at. */
 
-import { useEffect, useId, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import { CURVE_AXES, type CurveAxis } from '../../store/display'
 import { useDisplay, useStores } from '../../store/hooks'
@@ -65,7 +65,7 @@ export function CurveTools({ axis, timed, full, focus, pick }: CurveToolsProps) 
       <Range key={axis} axis={axis} full={full} focus={focus} />
       <p className="curve-says note" role="status" data-testid="curves-says">
         {[wanted === 'time' && !timed && C.noTime, pick.says].filter(Boolean).join(' ')}
-        {pick.says !== '' && (
+        {pick.follow && (
           <button type="button" className="link" data-testid="curves-follow" onClick={pick.follow}>
             {C.newestStep}
           </button>
@@ -81,22 +81,23 @@ function Range({ axis, full, focus }: { axis: CurveAxis; full: readonly [number,
   const [text, setText] = useState<readonly [string, string]>(['', ''])
   const [problem, setProblem] = useState('')
   const problemId = useId()
+  const own = useRef(range)
   useEffect(() => {
+    // An end that was left empty stays so: the person may be on the way to it.
+    if (range === own.current) return
+    own.current = range
     setText(range === null ? ['', ''] : [short(range[0]), short(range[1])])
     setProblem('')
   }, [range])
-  const change = (from: string, to: string) => {
-    setText([from, to])
-    const read = from.trim() === '' && to.trim() === '' ? null : readRange(from, to, full)
-    setProblem(read === null && (from.trim() !== '' || to.trim() !== '') ? C.badRange(from || short(full[0]), to || short(full[1])) : '')
-    return read
-  }
   // The drawn range follows when the field is left, so that a number can be written digit by digit.
   const take = () => {
     const [from, to] = text
-    const read = change(from, to)
-    if (from.trim() === '' && to.trim() === '') focus.setState({ range: null })
-    else if (read !== null) focus.setState({ range: read })
+    const empty = from.trim() === '' && to.trim() === ''
+    const read = empty ? null : readRange(from, to, full)
+    setProblem(read === null && !empty ? C.badRange(from || short(full[0]), to || short(full[1])) : '')
+    if (read === null && !empty) return
+    own.current = read
+    focus.setState({ range: read })
   }
   const field = (i: 0 | 1, label: string) => (
     <input
@@ -109,6 +110,7 @@ function Range({ axis, full, focus }: { axis: CurveAxis; full: readonly [number,
       placeholder={short(full[i])}
       value={text[i]}
       onChange={(event) => setText(i === 0 ? [event.target.value, text[1]] : [text[0], event.target.value])}
+      onFocus={(event) => event.target.select()}
       onBlur={take}
       onKeyDown={(event) => event.key === 'Enter' && take()}
     />

@@ -1,6 +1,6 @@
 /** How the runs go: chosen curves as small charts that are looked at together, or the same as a table; other runs laid over. */
 
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { startTransition, useEffect, useMemo, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import { useDisplay, useSelection, useShown } from '../../store/hooks'
 import { chosenSpecs, curveSpecs } from '../../ui/curve-specs'
@@ -37,7 +37,7 @@ export function CurvesPanel() {
   const marked = useSelection((s) => s.step)
   const pick = usePick()
   const all = useMemo(() => {
-    const present: DrawnRun = { id: PRESENT, name: C.compare.present, color: 'var(--accent)', dash: '', history }
+    const present: DrawnRun = { id: PRESENT, name: C.compare.present, short: C.compare.present, color: 'var(--accent)', dash: '', history }
     return [...(history.length > 0 || others.length === 0 ? [present] : []), ...others.flatMap((run) => (run.history === null ? [] : [{ ...run, history: run.history }]))]
   }, [history, others])
   const runs = useMemo(() => all.filter(({ id }) => !hidden.includes(id)), [all, hidden])
@@ -96,7 +96,8 @@ function useThrottled<T>(value: T): T {
     const rest = Math.max(0, last.current + DURATIONS.chart - performance.now())
     const timer = setTimeout(() => {
       last.current = performance.now()
-      setShown(value)
+      // Between two charts the page may paint and answer.
+      startTransition(() => setShown(value))
     }, rest)
     return () => clearTimeout(timer)
   }, [value])

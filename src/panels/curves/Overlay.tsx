@@ -90,7 +90,7 @@ export function Overlay({ id, label, view, runs, present, right, scale, marked, 
       aria-valuemin={stepAt(0)}
       aria-valuemax={stepAt(last)}
       aria-valuenow={stepAt(current)}
-      aria-valuetext={`${C.point(stepAt(current))}: ${lines.map((line) => reading(line, walked?.places[current] ?? null, lines.length > 1)).join(', ')}`}
+      aria-valuetext={`${C.point(stepAt(current))}: ${lines.map((line) => reading(line, walked?.places[current] ?? null, lines.length > 1 ? spoken(line, runs) : '')).join(', ')}`}
       data-testid={`plot-${id}`}
       onPointerDown={(event) => {
         if (event.button !== 0) return
@@ -122,7 +122,7 @@ export function Overlay({ id, label, view, runs, present, right, scale, marked, 
             <div className={`chart-tip${share(scale.x, place) > 0.5 ? ' before' : ''}`} style={{ left: left(place) }} aria-hidden="true">
               <strong>{C.point(stepAt(at))}</strong>
               {lines.map((line) => (
-                <span key={`${line.run} ${line.metric}`}>{reading(line, place, lines.length > 1)}</span>
+                <span key={`${line.run} ${line.metric}`}>{reading(line, place, lines.length > 1 ? line.label : '')}</span>
               ))}
             </div>
           )}
@@ -137,12 +137,18 @@ export function Overlay({ id, label, view, runs, present, right, scale, marked, 
   )
 }
 
+/** The whole name of a run; of a line within one, its own. */
+function spoken({ run, label }: CurveLine, runs: readonly DrawnRun[]): string {
+  const { name, short } = runs[run] ?? { name: label, short: label }
+  return label === short ? name : label
+}
+
 /** What a line says at a place: measured, and smoothed where that differs. */
-function reading(line: CurveLine, place: number | null, named: boolean): string {
+function reading(line: CurveLine, place: number | null, name: string): string {
   const i = place === null ? -1 : nearest(line.places, place)
   const [value, drawn] = [line.values[i], line.drawn[i]]
   const text = `${writeCurve(line.metric, value)}${drawn !== value && drawn != null ? ` (${C.smoothed(writeCurve(line.metric, drawn))})` : ''}`
-  return named ? C.ofRun(line.label, text) : text
+  return name === '' ? text : C.ofRun(name, text)
 }
 
 /** A range from a dragged one: as it was drawn, but not without any point in it. */

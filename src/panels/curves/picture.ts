@@ -59,7 +59,7 @@ export function pictureParts(panel: Element, specs: readonly CurveSpec[], runs: 
 export function composePicture(parts: readonly PicturePart[], { runs, options }: { runs: readonly DrawnRun[]; options: ViewOptions }): Picture {
   const columns = parts.length > 4 ? 3 : Math.min(2, parts.length)
   const cell = { width: Math.max(...parts.map(({ width }) => width)), height: TITLE + Math.max(...parts.map(({ height }) => height)) + LEGEND }
-  const head = runs.length > 1 ? 40 : 20
+  const head = runs.length > 1 ? 50 : 30
   const width = Math.ceil(2 * PAD + columns * cell.width + (columns - 1) * GAP)
   const height = Math.ceil(2 * PAD + head + Math.ceil(parts.length / columns) * (cell.height + GAP) - GAP)
   const host = lightHost()
@@ -95,7 +95,8 @@ export function composePicture(parts: readonly PicturePart[], { runs, options }:
 /** Which line is which run. */
 function runKey(host: HTMLElement, runs: readonly DrawnRun[], ink: string): SVGElement[] {
   let x = PAD
-  return runs.flatMap(({ name, color, dash }) => {
+  return runs.flatMap(({ name: full, short, color, dash }) => {
+    const name = short === full ? full : `${short} · ${full}`
     const line = node('line', { x1: x, x2: x + 26, y1: PAD + 27, y2: PAD + 27, stroke: resolve(host, color), 'stroke-width': 2, 'stroke-dasharray': dash || 'none' })
     const label = text(name, { x: x + 32, y: PAD + 31, fill: ink })
     x += 56 + 6.6 * name.length

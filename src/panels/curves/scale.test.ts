@@ -7,11 +7,11 @@ const labels = (ticks: readonly { label: string }[]) => ticks.map(({ label }) =>
 describe('values', () => {
   it('of shares keep their whole range, in percent', () => {
     const { y, yTicks } = make({ unit: 'share', values: [0.4, 0.5] })
-    expect([y, labels(yTicks)]).toEqual([[0, 1], ['0 %', '50 %', '100 %']])
+    expect([y, labels(yTicks)]).toEqual([[expect.closeTo(-0.02), expect.closeTo(1.02)], ['0 %', '50 %', '100 %']])
   })
   it('that cannot be negative begin at 0', () => {
-    expect(make({ unit: 'nats' }).y[0]).toBe(0)
-    expect(make({ unit: '', values: [3, 4], signed: true }).y[0]).toBe(3)
+    expect(make({ unit: 'nats' }).yTicks[0]?.at).toBe(0)
+    expect(make({ unit: '', values: [3, 4], signed: true }).yTicks[0]?.at).toBe(3)
     expect(make({ values: [-1, 4] }).y[0]).toBeLessThanOrEqual(-1)
   })
   it('that are all the same, or none, still have two ends', () => {
@@ -25,6 +25,7 @@ describe('values', () => {
   it('on a logarithm are labelled with round numbers of their own', () => {
     expect(labels(make({ log: true, values: [-4, 0] }).yTicks)).toEqual(['0.0001', '0.001', '0.01', '0.1', '1'])
     expect(labels(make({ log: true, values: [0, 1] }).yTicks)).toEqual(['1', '2', '5', '10'])
+    expect(labels(make({ log: true, values: [Math.log10(0.234), Math.log10(0.953)] }).yTicks)).toEqual(['0.3', '0.5', '0.7', '0.9'])
     expect(make({ log: true, values: [-0.01, 0.01] }).yTicks).toHaveLength(2)
   })
   it('are found again as heights', () => {

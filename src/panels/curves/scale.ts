@@ -37,9 +37,17 @@ export function valueScale({ x, values, log, unit, signed, axis }: ScaleOptions)
   const y = values.length === 0 ? [0, 1] : log ? spread(low, high, 0.15) : unit === 'share' ? [0, 1] : signed ? spread(low, high, 0.5) : spread(Math.min(0, low), high, 1)
   const [from = 0, to = 1] = y
   const places = log ? logTicks(from, to) : ticks(from, to, 4).map((at) => ({ at, label: unit === 'share' ? `${plain(Math.round(at * 100))} %` : short(at) }))
-  const ends: [number, number] = log ? [from, to] : [places[0]?.at ?? from, places.at(-1)?.at ?? to]
+  const ends = padded(log ? [from, to] : [places[0]?.at ?? from, places.at(-1)?.at ?? to])
   const xEnds: [number, number] = x[0] === x[1] ? [x[0] - 1, x[1] + 1] : [x[0], x[1]]
   return { x: xEnds, xTicks: placeTicks(xEnds, x, axis), y: ends, yTicks: places, log }
+}
+
+/** A line on the very end would be cut in half. */
+const PADDING = 0.02
+
+function padded([low, high]: readonly [number, number]): readonly [number, number] {
+  const room = PADDING * (high - low)
+  return [low - room, high + room]
 }
 
 /** Equal ends are moved apart. */
@@ -47,18 +55,24 @@ function spread(low: number, high: number, by: number): [number, number] {
   return high > low ? [low, high] : low === 0 ? [0, 1] : [low - by * Math.abs(low), high + by * Math.abs(high)]
 }
 
-/** Decades; within less than two of them also 2 and 5. */
+/** Decades; within less than two of them also 2 and 5; within less than one all digits, or every second. */
 function logTicks(low: number, high: number): Tick[] {
-  const steps = high - low < 2 ? [1, 2, 5] : [1]
+  const digits = high - low >= 2 ? [1] : [1, 2, 5]
   const every = Math.max(1, Math.ceil((high - low) / 5))
   const decades = Array.from({ length: Math.floor(high) - Math.floor(low) + 1 }, (_, i) => Math.floor(low) + i)
-  const all = decades.filter((decade) => decade % every === 0).flatMap((decade) => steps.map((step) => step * 10 ** decade))
-  const inside = all.filter((value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9)
+  const within = (digits: readonly number[]) =>
+    decades
+      .filter((decade) => decade % every === 0)
+      .flatMap((decade) => digits.map((digit) => digit * 10 ** decade))
+      .filter((value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9)
+  const few = within(digits)
+  const more = few.length > 2 ? few : within([1, 2, 3, 4, 5, 6, 7, 8, 9])
+  const chosen = more.length > MOST_TICKS ? more.filter((_, i) => i % 2 === 0) : more
   // Too narrow for round numbers: its two ends.
-  const chosen = inside.length > 1 ? inside : [10 ** low, 10 ** high]
-  return chosen.map((value) => ({ at: Math.log10(value), label: short(value) }))
+  return (chosen.length > 1 ? chosen : [10 ** low, 10 ** high]).map((value) => ({ at: Math.log10(value), label: short(value) }))
 }
 
+const MOST_TICKS = 5
 const MINUTE = 60
 const HOUR = 3600
 

@@ -5,11 +5,14 @@ import type { CurveAxis } from '../../store/display'
 import type { CurveSpec } from '../../ui/curve-specs'
 import { metricOf, unitOf } from '../../ui/metrics'
 import { type Scale, valueScale } from './scale'
+import { thinned } from './thin'
 
 /** A run whose curves are drawn; the first of several is the present one. */
 export interface DrawnRun {
   id: string
   name: string
+  /** Where there is room for a word only. */
+  short: string
   color: string
   /** SVG's stroke-dasharray; '' is a whole line. */
   dash: string
@@ -17,7 +20,7 @@ export interface DrawnRun {
 }
 
 export interface CurveLine {
-  /** Name of the run, or of the line within it. */
+  /** Short name of the run, or of the line within it. */
   label: string
   run: number
   metric: string
@@ -95,7 +98,7 @@ const WITHIN = ['', '2 3', '7 3', '9 3 2 3', '4 2', '12 3']
 /** The lines of a curve: all of the present run, the first one of every other. */
 export function linesOf(spec: CurveSpec, runs: readonly DrawnRun[], present: number, { axis, smoothing }: Pick<ViewOptions, 'axis' | 'smoothing'>): CurveLine[] {
   const several = runs.length > 1
-  return runs.flatMap(({ name, color, dash, history }, run) => {
+  return runs.flatMap(({ short, color, dash, history }, run) => {
     if (run !== present && spec.stacked) return []
     const places = placesOf(history, axis)
     const steps = history.map(({ step }) => step)
@@ -103,7 +106,7 @@ export function linesOf(spec: CurveSpec, runs: readonly DrawnRun[], present: num
     const lines = own.map(({ metric, label }, i): CurveLine => {
       const values = history.map((step) => metricOf(step, metric))
       return {
-        label: several && i === 0 && !spec.stacked ? name : label,
+        label: several && i === 0 && !spec.stacked ? short : label,
         run,
         metric,
         color: spec.stacked ? `${COLOR_OF_EXITS}${i})` : i === 0 ? color : 'var(--muted)',
@@ -141,7 +144,7 @@ export function viewOf(spec: CurveSpec, runs: readonly DrawnRun[], present: numb
   const leftOut = log ? lines.reduce((n, { places, values }) => n + values.filter((v, i) => v !== null && v <= 0 && inView(places[i] ?? NaN)).length, 0) : 0
   const unit = spec.stacked ? 'share' : unitOf(spec.lines[0]?.metric ?? '')
   const signed = ['loss', 'reward'].includes(spec.id) || spec.group === 'other'
-  return { rows, lines, scale: valueScale({ x: domain, values: seen, log, unit, signed, axis: options.axis }), stacked: spec.stacked ?? false, smoothed, leftOut }
+  return { rows: thinned(rows), lines, scale: valueScale({ x: domain, values: seen, log, unit, signed, axis: options.axis }), stacked: spec.stacked ?? false, smoothed, leftOut }
 }
 
 interface Placed {

@@ -1,36 +1,32 @@
 /** A step that was clicked in a curve becomes the one that the whole page looks at. */
 
 import { useCallback, useState } from 'react'
-import { useSelection, useShown, useStores } from '../../store/hooks'
+import { useReplay, useSelection, useShown, useStores } from '../../store/hooks'
 import { S } from '../../ui/strings'
 
 export interface Pick {
   pick: (step: number) => void
-  follow: () => void
-  /** What came of it, as a sentence; '' while the newest step is followed. */
+  /** Back to the newest step; null while it is what is looked at. */
+  follow: (() => void) | null
+  /** What came of it, as a sentence; '' while none was picked. */
   says: string
 }
 
-/** A recording has the episodes of every step, so it goes back to a step that it has left behind; a run keeps those of the last few. */
+/** A recording has the episodes of every step and goes back to the one that is picked; a run keeps those of the last few, and it is said where they are gone. */
 export function usePick(): Pick {
-  const { selection, shown, replay } = useStores()
+  const { selection } = useStores()
   const step = useSelection((s) => s.step)
   const kept = useShown((view) => step === null || view.steps.some((each) => each.step === step))
-  const [back, setBack] = useState<number | null>(null)
+  const [picked, setPicked] = useState<number | null>(null)
+  const back = useReplay(({ state, position }) => state === 'on' && position === picked)
   const pick = useCallback(
     (step: number) => {
-      const here = shown.getState().steps.some((each) => each.step === step)
-      const goesBack = !here && replay.store.getState().state === 'on'
-      if (goesBack) {
-        replay.pause()
-        replay.seek(step)
-      }
-      setBack(goesBack ? step : null)
+      setPicked(step)
       selection.setState({ step, token: null })
     },
-    [selection, shown, replay],
+    [selection],
   )
   const follow = useCallback(() => selection.setState({ step: null, token: null }), [selection])
-  const says = step === null ? '' : !kept ? S.group.gone(step) : back === step ? S.curves.wentBack(step) : S.curves.marked(step)
-  return { pick, follow, says }
+  if (step === null) return { pick, follow: null, says: back && picked !== null ? S.curves.wentBack(picked) : '' }
+  return { pick, follow, says: kept ? S.curves.marked(step) : S.group.gone(step) }
 }

@@ -26,10 +26,11 @@ export function ComparedLegend({ others, hidden, onHide, present }: ComparedLege
         <Eye {...entry(present, words.present)} />
         <Line color="var(--accent)" dash="" /> {begun ? words.present : words.noPresent}
       </li>
-      {others.map(({ id, name, history, color, dash }) => (
+      {others.map(({ id, name, short, history, color, dash }) => (
         <li key={id}>
           <Eye {...entry(id, name)} />
           <Line color={color} dash={dash} />
+          {short !== name && <strong style={{ color }}>{short}</strong>}
           <span className="name">{name}</span>
           <span className="note">{history === null ? words.reading : S.runs.reward(number(history.at(-1)?.metrics['reward']))}</span>
           <button type="button" className="help" aria-label={words.remove(name)} data-testid="compare-remove" onClick={() => runs.compare(id, false)}>

@@ -8,6 +8,8 @@ import { runLabels } from './run-labels'
 export interface ComparedRun {
   id: string
   name: string
+  /** At its line's end, where there is room for a word: the name, or a letter that the legend has, too. */
+  short: string
   /** null while they are read. */
   history: readonly StepSummary[] | null
   color: string
@@ -15,6 +17,8 @@ export interface ComparedRun {
   dash: string
 }
 
+/** Longer names do not fit at a line's end. */
+const LONGEST = 12
 const DASHES = ['7 3', '2 3', '9 3 2 3', '4 2', '12 3 2 3 2 3']
 
 /** In the order in which they were chosen; the run that is loaded is not among them. */
@@ -29,7 +33,9 @@ export function useCompared(): readonly ComparedRun[] {
       const run = runs?.find((r) => r.id === id)
       if (!run || id === current) return []
       const line = i % DASHES.length
-      return [{ id, name: labels.get(id) ?? run.name, history: histories[id]?.steps ?? null, color: `var(--compare-${line})`, dash: DASHES[line] ?? '' }]
+      const name = labels.get(id) ?? run.name
+      const short = name.length <= LONGEST ? name : String.fromCharCode(65 + line)
+      return [{ id, name, short, history: histories[id]?.steps ?? null, color: `var(--compare-${line})`, dash: DASHES[line] ?? '' }]
     })
   }, [compared, runs, current, histories])
 }
