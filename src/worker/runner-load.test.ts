@@ -15,7 +15,7 @@ describe('a load that fails', () => {
     await page.untilState('paused', { type: 'step' })
     page.refuseWith(new PlaygroundError('model', 'acme/other was not found.', 'Check its id.'))
     const failed = await page.untilState('failed', { type: 'configure', config: other })
-    expect(failed).toEqual({ state: 'failed', error: 'acme/other was not found.', advice: 'Check its id.', recoverable: true })
+    expect(failed).toEqual({ state: 'failed', error: 'acme/other was not found.', advice: 'Check its id.', recoverable: true, kind: 'model' })
     expect(page.messages.at(-2)).toEqual({ type: 'configured', config: page.prepared[0] })
     expect(page.environments[0]?.closed).toBe(0)
     // Step 1 is still there: the run goes on with step 2.

@@ -165,6 +165,7 @@ describe('new settings', () => {
       error: 'There is no model at models/none.',
       advice: 'Check the folder.',
       recoverable: false,
+      kind: 'model',
     })
     page.refuseWith(null)
     await page.configure()
@@ -270,6 +271,7 @@ describe('a failure in a step', () => {
       error: 'The gradient is not finite.',
       advice: 'Lower learning_rate.',
       recoverable: true,
+      kind: 'non-finite',
     })
     engine.fail = null
     expect(await page.untilState('finished', { type: 'train' })).toMatchObject({ step: 2 })
@@ -354,6 +356,7 @@ describe('a failure in a step', () => {
       error: 'The GPU was taken away.',
       advice: 'Reload the page.',
       recoverable: false,
+      kind: 'device-lost',
     })
     page.refuseWith(null)
     await page.configure()
