@@ -33,7 +33,9 @@ function underOther({ mask, otherLogprobs }: ComparedEpisode): number[] {
   return otherLogprobs.filter((_, i) => mask[i] === 1).map(parts)
 }
 
+/** @throws Error on an episode that has no reward */
 function packSide({ ids, authors, mask, logprobs, alternatives, turns, reward, success, exit, promptLength }: ComparedEpisode): Packed['base'] {
+  if (exit === 'env_error' || exit === 'env_unreadable' || exit === 'stopped') throw new Error(`A compared episode ended with ${exit}`)
   const sampled = <T>(values: readonly T[]): T[] => values.filter((_, i) => mask[i] === 1)
   return {
     ids: ids.slice(promptLength),

@@ -1,5 +1,6 @@
 /** What two policies think of the same tokens: how the LoRA as it is now, and the base model alone, would have written an episode. */
 
+import type { Author, ExitReason } from './episode'
 import type { TokenOption } from './events'
 
 /** Of one sequence; arrays are [tokens], 0 where the mask is 0. Temperature-scaled, nats. */
@@ -19,7 +20,7 @@ export interface ComparedEpisode {
   /** [tokens] */
   ids: number[]
   texts: string[]
-  authors: ('model' | 'environment' | 'template')[]
+  authors: Author[]
   mask: (0 | 1)[]
   /** Under the policy that played it, nats; 0 where the mask is 0. */
   logprobs: number[]
@@ -32,7 +33,7 @@ export interface ComparedEpisode {
   scene?: unknown
   reward: number | null
   success: boolean | null
-  exit: string
+  exit: ExitReason
 }
 
 /** The same prompt and seed, played by the base model alone and by the model with its LoRA. */

@@ -3,7 +3,7 @@
 import { z } from 'zod/mini'
 import type { Author } from '../core/episode'
 import type { ComparedEpisode, PolicyComparison } from '../core/examination'
-import { AUTHOR_OF, authorsOf, fromParts, lists, number, optionsOf, some, spread, text, whole, wholes } from './recorded-fields'
+import { AUTHOR_OF, authorsOf, exits, fromParts, lists, number, optionsOf, some, spread, whole, wholes } from './recorded-fields'
 
 const sideSchema = z.object({
   /** After the prompt, which both have. */
@@ -15,7 +15,7 @@ const sideSchema = z.object({
   turns: z.array(z.object({ start: whole, end: whole, resultEnd: whole, reward: some, scene: z.optional(z.unknown()) })),
   reward: some,
   success: z.nullable(z.boolean()),
-  exit: text,
+  exit: exits,
 })
 
 export const comparisonSchema = z.object({

@@ -11,6 +11,9 @@ export const AUTHOR_OF: Readonly<Record<string, Author>> = { m: 'model', e: 'env
 /** Tokens of all authors, and of all but the model. */
 export const authorsOf = { all: z.string().check(z.regex(/^[met]*$/)), given: z.string().check(z.regex(/^[et]*$/)) }
 
+/** Ways in which an episode ends that has a reward. */
+export const exits = z.enum(['env_done', 'answered', 'turn_limit', 'token_limit'])
+
 /** Log-probs, entropies and probabilities are whole numbers of this part: what people read of them, in half the room. */
 export const PART = 1e6
 

@@ -10,6 +10,7 @@ import { S } from '../../ui/strings'
 import { ArticleLater } from '../article/ArticleLater'
 import { Bar } from '../bar/Bar'
 import { ChatPanel } from '../chat/ChatPanel'
+import { ComparePanel } from '../compare/ComparePanel'
 import { CurvesPanel } from '../curves/CurvesPanel'
 import { PlayPanel } from '../environment/PlayPanel'
 import { GroupPanel } from '../group/GroupPanel'
@@ -55,6 +56,7 @@ export function App({ stores }: { stores: Stores }) {
             <UpdatePanel />
           </div>
           <TrajectoryPanel />
+          <ComparePanel />
           <ChatPanel />
           <PlayPanel />
           <CurvesPanel />
