@@ -1,5 +1,10 @@
 /** What a model with given settings needs of a device, and what that means for a person: plain data, computed in runtime/plan.ts. */
 
+import type { Backend } from './config'
+
+/** Most episodes that decode together. */
+export const MOST_SLOTS: Record<Backend, number> = { wasm: 64, webgpu: 16 }
+
 /** Bytes of device memory. */
 export interface MemoryPlan {
   /** Base weights with their scales. */

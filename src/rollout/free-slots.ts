@@ -14,8 +14,8 @@ const AWAITED = ['new', 'resetting', 'settling']
 /** Free slots wait for the environment where there is an episode for each of them that does; the others have nothing to do. */
 export function markFreeSlots(lanes: Lanes, slots: number, runs: readonly Coming[]): void {
   const taken = new Set(runs.flatMap(({ slot }) => slot ?? []))
+  if (taken.size === slots) return
   const free = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => !taken.has(slot))
-  if (free.length === 0) return
   const awaited = new Set(runs.filter(({ phase }) => AWAITED.includes(phase)).map(({ index }) => index))
   // A slot stays with the episode that it waited for before, so that its wait is one span.
   const resting = free.filter((slot) => !awaited.delete(lanes.doing(slot)?.episode ?? NaN))

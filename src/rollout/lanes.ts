@@ -4,8 +4,6 @@ import { addSpans, byStart, type SpanKind, type TimelineSpan, type TrainingPart 
 
 /** Least time between two reports of spans, ms. */
 const REPORT_MS = 250
-/** Shorter spans are not kept: an environment in this page answers within them. Ms. */
-const SHORTEST = 0.05
 
 export class Lanes {
   private readonly open = new Map<number, TimelineSpan>()
@@ -84,9 +82,10 @@ export class Lanes {
   }
 
   private keep(span: TimelineSpan, end: number): void {
-    if (end - span.start >= SHORTEST) this.fresh.push({ ...span, start: rounded(span.start), end: rounded(end) })
+    const kept = { ...span, start: rounded(span.start), end: rounded(end) }
+    if (kept.end > kept.start) this.fresh.push(kept)
   }
 }
 
-/** Hundredths of a millisecond: a neighbour's beginning stays its end. */
-const rounded = (ms: number): number => Math.round(ms * 100) / 100
+/** Tenths of a millisecond: a neighbour's beginning stays its end, and what is shorter (an environment in this page answers in less) is not kept. */
+const rounded = (ms: number): number => Math.round(ms * 10) / 10

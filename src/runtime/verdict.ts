@@ -1,15 +1,13 @@
 /** Whether a model can be trained here with these settings, and if not, what would help: the plan, put against the device. */
 
 import type { Backend, GrpoConfig, LoraConfig, Precision } from '../core/config'
-import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
+import { type DeviceReport, type MemoryPlan, MOST_SLOTS, type Verdict } from '../core/plan'
 import type { ModelConfig } from '../model/config'
 import { countParameters } from '../model/parameters'
 import { leastMemory, type PlanOptions, planMemory } from './plan'
 
 type Episodes = Pick<GrpoConfig, 'num_generations' | 'prompts_per_step' | 'max_completion_length'>
 
-/** Most episodes that decode together. */
-const MOST_SLOTS: Record<Backend, number> = { wasm: 64, webgpu: 16 }
 const CONTEXT_STEP = 128
 /** Tokens of a training micro-batch; a large model's activations are what fills the memory then. */
 const MICRO_BATCH = { small: 1024, large: 512 }

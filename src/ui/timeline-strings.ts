@@ -26,8 +26,9 @@ const whole = (share: number) => `${Math.round(share * 100)} %`
 const LIMITS = {
   sessions: (sessions: number) =>
     `The server allows ${sessions === 1 ? 'one session' : `${sessions} sessions`} at once: with more, other episodes would be played meanwhile.`,
+  opening: () => 'Most of it comes before the first token: the environment takes long to begin episodes.',
   episodes: () => 'A faster environment would shorten the step; more prompts_per_step would let other episodes write meanwhile.',
-  slots: (_: number, slots: number) => `All ${slots} slots hold an episode that waits, so more prompts_per_step would not help; a faster environment would.`,
+  slots: (_: number, slots: number) => `There are no more than ${slots} slots, so more prompts_per_step would not fill the time; a faster environment would.`,
 }
 
 export const TIMELINE_STRINGS = {
@@ -79,5 +80,7 @@ export const TIMELINE_STRINGS = {
   speed: { sampling: 'sampled', training: 'trained', unit: 'tokens/s' },
   measured: (name: string, step: number) => `${name} of step ${step}`,
   total: (ms: number) => `${duration(ms)} in all`,
+  soFar: (sentence: string) => `So far: ${sentence}`,
+  ofStep: (step: number, sentence: string) => `Step ${step}: ${sentence}`,
   summary: (sentence: string, shares: string) => `${sentence} ${shares}.`,
 } as const

@@ -1,6 +1,7 @@
 /** The lanes as numbers: how long each did what. */
 
 import { TRAINER, type TimelineSpan } from '../../core/timeline'
+import { NONE } from '../../ui/format'
 import { S } from '../../ui/strings'
 import { SHARED } from './sentence'
 
@@ -14,7 +15,7 @@ interface LaneTableProps {
 }
 
 export function LaneTable({ spans, slots, total }: LaneTableProps) {
-  const lanes = [...Array.from({ length: slots }, (_, lane) => lane), TRAINER]
+  const trained = timesOf(spans, TRAINER).get('training') ?? 0
   return (
     <div className="table-scroll timeline-plot" tabIndex={0} role="region" aria-label={T.table}>
       <table data-testid="lane-table">
@@ -29,21 +30,28 @@ export function LaneTable({ spans, slots, total }: LaneTableProps) {
           </tr>
         </thead>
         <tbody>
-          {lanes.map((lane) => {
-            const took = timesOf(spans, lane)
-            const rest = total - [...took.values()].reduce((sum, ms) => sum + ms, 0)
-            return (
-              <tr key={lane}>
-                <th scope="row">{lane === TRAINER ? T.trainer : T.slot(lane)}</th>
-                {SHARED.map((kind) => (
-                  <td key={kind}>{T.time(kind === 'idle' ? Math.max(0, rest) : (took.get(kind) ?? 0))}</td>
-                ))}
-              </tr>
-            )
+          <Row name={T.trainer} times={new Map([['training', trained]])} />
+          {Array.from({ length: slots }, (_, slot) => {
+            const times = timesOf(spans, slot)
+            const busy = [...times.values()].reduce((sum, ms) => sum + ms, 0)
+            return <Row key={slot} name={T.slot(slot)} times={times.set('idle', Math.max(0, total - trained - busy))} />
           })}
         </tbody>
       </table>
     </div>
+  )
+}
+
+/** A kind that the lane never does has no time. */
+function Row({ name, times }: { name: string; times: ReadonlyMap<string, number> }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      {SHARED.map((kind) => {
+        const ms = times.get(kind)
+        return <td key={kind}>{ms === undefined ? NONE : T.time(ms)}</td>
+      })}
+    </tr>
   )
 }
 

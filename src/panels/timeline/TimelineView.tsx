@@ -9,7 +9,7 @@ import { S } from '../../ui/strings'
 import { Lanes } from './Lanes'
 import { LaneTable } from './LaneTable'
 import { Legend, Patterns } from './Legend'
-import { inWords, sentenceOf } from './sentence'
+import { inWords } from './sentence'
 import { useTimeline } from './useTimeline'
 
 const T = S.timeline
@@ -17,12 +17,11 @@ const T = S.timeline
 export function TimelineView() {
   const timeline = useTimeline()
   const [table, setTable] = useState(false)
-  const { step, gone, spans, shares, finished, recorded, took, total } = timeline
+  const { step, gone, spans, shares, sentence, finished, recorded, took, total } = timeline
   if (!shares) {
     const why = gone !== null ? T.gone(gone) : finished ? T.none : T.loading
     return <p className="empty">{why}</p>
   }
-  const sentence = sentenceOf(timeline)
   return (
     <>
       <Patterns />

@@ -27,20 +27,21 @@ export interface Box {
 
 /** Least width of what is drawn: nothing that happened is invisible. */
 const THINNEST = 0.5
-/** The trainer's lane stands a little apart. */
+/** The trainer's lane stands a little apart, and is never thin: it may hold most of the time. */
 const APART = 4
+const TRAINER_HEIGHT = 14
 
 const rowOf = (lane: number, slots: number) => (lane === TRAINER ? slots : lane)
 const laneOf = (row: number, slots: number) => (row >= slots ? TRAINER : row)
 
-/** Height of a lane with the gap below it. */
-export const pitch = ({ height, slots }: Layout): number => (height - APART) / (slots + 1)
+/** Height of a slot's lane with the gap below it. */
+export const pitch = ({ height, slots }: Layout): number => Math.min((height - APART) / (slots + 1), (height - APART - TRAINER_HEIGHT) / slots)
 
 export function boxOf({ lane, start, end, kind }: Pick<TimelineSpan, 'lane' | 'start' | 'end' | 'kind'>, layout: Layout): Box {
   const { width, slots, total } = layout
   const step = pitch(layout)
   const gap = step > 6 ? 2 : step > 3 ? 1 : 0
-  const full = step - gap
+  const full = (lane === TRAINER ? Math.max(step, TRAINER_HEIGHT) : step) - gap
   // Waiting is a thin line through its lane: the slot is held, and nothing is done.
   const thickness = kind === 'waiting' ? Math.max(1.5, full * 0.4) : full
   const x = (start / total) * width

@@ -1,7 +1,7 @@
 /** The shares of a step in words. */
 
 import { S } from '../../ui/strings'
-import type { Bottleneck, Shares } from './shares'
+import { bottleneckOf, type Scheduler, type Shares } from './shares'
 
 const T = S.timeline
 
@@ -9,10 +9,10 @@ const T = S.timeline
 export const SHARED = ['sampling', 'prefill', 'waiting', 'training', 'idle'] as const
 
 /** One sentence on what the step spends its time on. */
-export function sentenceOf({ bottleneck, shares, sessions }: { bottleneck: Bottleneck | null; shares: Shares | null; sessions: number | null }): string {
-  if (!bottleneck || !shares) return ''
+export function sentenceOf(shares: Shares, scheduler: Scheduler): string {
+  const bottleneck = bottleneckOf(shares, scheduler)
   const { kind, share } = bottleneck
-  if (kind === 'environment') return T.bottleneck.environment(share, bottleneck.limit, { sessions: sessions ?? 0, slots: shares.slots })
+  if (kind === 'environment') return T.bottleneck.environment(share, bottleneck.limit, { sessions: scheduler.sessions ?? 0, slots: shares.slots })
   if (kind === 'training') return T.bottleneck.training(share, shares.iterations)
   return T.bottleneck[kind](share)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SpanKind, TimelineSpan } from '../../core/timeline'
 import { inWords, sentenceOf } from './sentence'
-import { bottleneckOf, type Shares, sharesOf } from './shares'
+import { type Shares, sharesOf } from './shares'
 
 const span = (lane: number, kind: SpanKind, start: number, end: number, change: Partial<TimelineSpan> = {}): TimelineSpan => ({
   lane,
@@ -33,6 +33,7 @@ const shares = (change: Partial<Shares> = {}): Shares => ({
   idle: 0,
   ended: 0,
   stalled: 0,
+  opening: 0,
   slots: 8,
   iterations: 1,
   ...change,
@@ -63,22 +64,28 @@ describe('sharesOf', () => {
   })
 })
 
-const say = (change: Partial<Shares>, { episodes = 8, sessions = null as number | null } = {}) => {
-  const all = shares(change)
-  return sentenceOf({ bottleneck: bottleneckOf(all, { episodes, sessions }), shares: all, sessions })
-}
+const say = (change: Partial<Shares>, { episodes = 8, sessions = null as number | null } = {}) => sentenceOf(shares(change), { episodes, sessions, mostSlots: 16 })
 
 describe('the sentence on what a step spends its time on', () => {
   it('asks for more episodes only where they would find a slot', () => {
     expect(say({ stalled: 0.43 })).toBe(
       'Nothing is computed 43 % of the time, because every slot waits for the environment. A faster environment would shorten the step; more prompts_per_step would let other episodes write meanwhile.',
     )
-    expect(say({ stalled: 0.43 }, { episodes: 16 })).toContain('All 8 slots hold an episode that waits, so more prompts_per_step would not help')
+    expect(say({ stalled: 0.43, slots: 16 }, { episodes: 64 })).toContain('There are no more than 16 slots, so more prompts_per_step would not fill the time')
   })
 
   it('blames the server that has fewer sessions than there are episodes to play', () => {
     expect(say({ stalled: 0.3 }, { sessions: 1 })).toContain('The server allows one session at once')
     expect(say({ stalled: 0.3 }, { sessions: 8 })).not.toContain('allows')
+  })
+
+  it('names slow resets, which more episodes would only make more of', () => {
+    const waits = [span(0, 'waiting', 0, 400, { turn: -1 }), span(1, 'waiting', 100, 500, { turn: -1 }), span(0, 'sampling', 400, 700), span(0, 'waiting', 700, 800)]
+    const slow = sharesOf(waits, 800) as Shares
+    expect([slow.stalled, slow.opening]).toEqual([0.625, 0.5])
+    expect(sentenceOf(slow, { episodes: 2, sessions: null, mostSlots: 16 })).toBe(
+      'Nothing is computed 63 % of the time, because every slot waits for the environment. Most of it comes before the first token: the environment takes long to begin episodes.',
+    )
   })
 
   it('names the update, and iterations only where there are several', () => {

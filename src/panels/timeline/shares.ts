@@ -14,6 +14,8 @@ export interface Shares {
   ended: number
   /** Nothing was computed because every slot that had an episode waited for the environment. */
   stalled: number
+  /** Part of it: before anything was computed, while the first episodes are opened and reset. */
+  opening: number
   /** Number of slots, and of optimizer steps. */
   slots: number
   iterations: number
@@ -31,6 +33,8 @@ export function sharesOf(spans: readonly TimelineSpan[], total: number): Shares 
   const trainer = spans.filter(({ lane }) => lane === TRAINER)
   const training = sum(trainer.map(length)) / total
   const [sampling, prefill, waiting] = [share('sampling'), share('prefill'), share('waiting')]
+  const computing = spans.filter(({ kind }) => kind !== 'waiting')
+  const first = Math.min(total, ...computing.map(({ start }) => start))
   const lastEnds = Array.from({ length: slots }, () => 0)
   for (const { lane, end } of inSlots) lastEnds[lane] = Math.max(lastEnds[lane] ?? 0, end)
   const sampled = Math.max(...lastEnds)
@@ -41,7 +45,8 @@ export function sharesOf(spans: readonly TimelineSpan[], total: number): Shares 
     training,
     idle: Math.max(0, 1 - sampling - prefill - waiting - training),
     ended: sum(lastEnds.map((end) => sampled - end)) / (slots * total),
-    stalled: (covered(spans) - covered(spans.filter(({ kind }) => kind !== 'waiting'))) / total,
+    stalled: (covered(spans) - covered(computing)) / total,
+    opening: covered(inSlots.flatMap((span) => (span.start < first ? [{ ...span, end: Math.min(span.end, first) }] : []))) / total,
     slots,
     iterations: Math.max(0, ...trainer.map(({ turn }) => turn + 1)),
   }
@@ -60,7 +65,7 @@ function covered(spans: readonly TimelineSpan[]): number {
 
 export type Bottleneck =
   /** Nothing was computed while the environment was waited for. `limit`: what keeps other episodes from writing meanwhile. */
-  | { kind: 'environment'; share: number; limit: 'sessions' | 'episodes' | 'slots' }
+  | { kind: 'environment'; share: number; limit: 'sessions' | 'opening' | 'episodes' | 'slots' }
   | { kind: 'training' | 'ended' | 'prefill' | 'waiting' | 'sampling'; share: number }
 
 /** From these shares on a thing is worth naming. */
@@ -69,11 +74,20 @@ const MOST = 0.5
 const ENDED = 0.25
 const WAITING = 0.2
 
-/** What to look at first. `sessions`: how many the server allows at once, null for any number. */
-export function bottleneckOf(shares: Shares, { episodes, sessions }: { episodes: number; sessions: number | null }): Bottleneck {
-  const { slots, stalled, training, ended, prefill, waiting, sampling } = shares
+export interface Scheduler {
+  episodes: number
+  /** How many the server allows at once, null for any number. */
+  sessions: number | null
+  /** As many slots as there can be, however many episodes a step has. */
+  mostSlots: number
+}
+
+/** What to look at first. */
+export function bottleneckOf(shares: Shares, { episodes, sessions, mostSlots }: Scheduler): Bottleneck {
+  const { slots, stalled, opening, training, ended, prefill, waiting, sampling } = shares
   if (stalled >= STALLED) {
-    const limit = sessions !== null && sessions < Math.min(slots, episodes) ? 'sessions' : episodes > slots ? 'slots' : 'episodes'
+    const crowded = sessions !== null && sessions < Math.min(slots, episodes)
+    const limit = crowded ? 'sessions' : opening > stalled / 2 ? 'opening' : slots >= mostSlots ? 'slots' : 'episodes'
     return { kind: 'environment', share: stalled, limit }
   }
   if (training >= MOST) return { kind: 'training', share: training }

@@ -1,11 +1,14 @@
 /** The timeline of the step that is looked at, and what is known of that step. */
 
 import { useMemo } from 'react'
+import { MOST_SLOTS } from '../../core/plan'
 import type { TimelineSpan } from '../../core/timeline'
 import { useReplay, useSelection, useShown } from '../../store/hooks'
 import { findStep } from '../../store/view'
+import { S } from '../../ui/strings'
 import { reachOf } from './geometry'
-import { bottleneckOf, sharesOf } from './shares'
+import { sentenceOf } from './sentence'
+import { type Shares, sharesOf } from './shares'
 
 const NONE: readonly TimelineSpan[] = []
 
@@ -13,9 +16,7 @@ export function useTimeline() {
   const selected = useSelection((s) => s.step)
   const step = useShown((view) => findStep(view, selected)?.step ?? null)
   const spans = useShown((view) => findStep(view, selected)?.timeline) ?? NONE
-  const episodes = useShown((view) => findStep(view, selected)?.episodeCount ?? 0)
   const finished = useShown((view) => findStep(view, selected)?.finished ?? false)
-  const sessions = useShown((view) => view.environment?.maxSessions ?? null)
   const seconds = useShown((view) => view.history.find((s) => s.step === step)?.seconds)
   const measured = useShown((view) => view.history.findLast((s) => step !== null && s.step <= step))
   const before = useShown((view) => view.history.findLast((s) => step !== null && s.step < step)?.seconds)
@@ -24,15 +25,14 @@ export function useTimeline() {
   const end = useMemo(() => Math.max(0, ...spans.map((span) => span.end)), [spans])
   const whole = finished && seconds ? Math.max(end, inMs(seconds)) : end
   const shares = useMemo(() => sharesOf(spans, whole), [spans, whole])
-  const bottleneck = useMemo(() => shares && bottleneckOf(shares, { episodes, sessions }), [shares, episodes, sessions])
+  const sentence = useSentence({ step, finished, shares })
   return {
     step,
     /** A step that is no longer kept was chosen. */
     gone: step === null ? selected : null,
     spans,
     shares,
-    bottleneck,
-    sessions,
+    sentence,
     finished,
     recorded,
     /** The step, or the last one before it whose numbers are there. */
@@ -41,6 +41,24 @@ export function useTimeline() {
     took: whole,
     total: finished ? whole : reachOf(whole, before ? inMs(before) : 0),
   }
+}
+
+/**
+ * On what a step spends its time. The beginning of a step tells little of it: while one goes on the last whole step is spoken of, where it
+ * is kept.
+ */
+function useSentence({ step, finished, shares }: { step: number | null; finished: boolean; shares: Shares | null }): string {
+  const sessions = useShown((view) => view.environment?.maxSessions ?? null)
+  const backend = useShown((view) => view.engine?.info.backend ?? 'wasm')
+  const whole = useShown((view) => (finished ? undefined : view.steps.findLast((s) => s.finished && step !== null && s.step < step)))
+  const seconds = useShown((view) => view.history.find((s) => s.step === whole?.step)?.seconds)
+  const episodes = useShown((view) => view.steps.find((s) => s.step === step)?.episodeCount ?? 0)
+  const before = useMemo(() => (whole?.timeline && seconds ? sharesOf(whole.timeline, inMs(seconds)) : null), [whole?.timeline, seconds])
+  const of = before ?? shares
+  if (!of) return ''
+  const sentence = sentenceOf(of, { episodes, sessions, mostSlots: MOST_SLOTS[backend] })
+  if (whole && before) return S.timeline.ofStep(whole.step, sentence)
+  return finished ? sentence : S.timeline.soFar(sentence)
 }
 
 const inMs = ({ sampling, training }: { sampling: number; training: number }) => (sampling + training) * 1000
