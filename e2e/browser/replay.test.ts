@@ -71,11 +71,32 @@ it('draws tokens while the model is still to come, and Train begins a run in its
   expect(await page.text('state-line')).toContain('press Train')
   expect(await dom.getByTestId('replay-bar').count()).toBe(1)
 
+  // The bar's buttons are the recording's as long as it is shown, by mouse and by key.
+  const bar = await dom.getByTestId('reset').boundingBox()
+  await page.press('reset')
+  await expect.poll(() => page?.text('replay-bar')).toContain('Before the first step')
+  await dom.keyboard.press('.')
+  await expect.poll(() => page?.text('replay-bar')).toMatch(/Step 1 · sampling 0\/64/)
+  await dom.getByTestId('grain').selectOption('episode')
   await page.press('step')
+  await expect.poll(() => page?.text('replay-bar')).toMatch(/Step 1 · sampling [1-9]\d*\/64/)
+  expect((await page.state()).steps).toEqual([])
+
+  // Train begins a run in its place; there the same buttons are the run's, and stand where they stood.
+  await page.press('train')
   await expect.poll(() => dom.getByTestId('replay-bar').count()).toBe(0)
-  const { history, steps } = await page.until('paused')
+  await page.pauseInMidStep(1)
+  const lengths = async () => (await page?.state())?.steps.at(-1)?.episodes.map((e) => e.length) ?? []
+  const stood = await lengths()
+  await dom.getByTestId('grain').selectOption('token')
+  await page.press('step')
+  await expect.poll(() => page?.text('state-line')).toMatch(/^Paused at a token · Step 1 · /)
+  expect((await lengths()).filter((length, i) => length === (stood[i] ?? 0) + 1).length).toBeGreaterThan(0)
+  expect(await dom.getByTestId('reset').boundingBox()).toEqual(bar)
+  await dom.keyboard.press('s')
+  await expect.poll(() => page?.text('state-line'), { timeout: 60_000 }).toMatch(/^Paused after step 1( ·|$)/)
+  const { history, steps } = await page.state()
   expect([history.map(({ step }) => step), steps.map(({ step }) => step)]).toEqual([[1], [1]])
-  expect(await page.text('state-line')).toBe('Paused after step 1')
   await expect.poll(() => dom.getByTestId('reward-curve').getAttribute('data-points')).toBe('1')
   page.expectQuiet()
 })
@@ -95,7 +116,7 @@ it('is fit for a phone', async () => {
   const { page: dom } = page
   await dom.getByTestId('replay-bar').waitFor()
   expect(await dom.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-  for (const id of ['replay-play', 'replay-scrub', 'replay-speed']) {
+  for (const id of ['replay-play', 'replay-scrub']) {
     const box = await dom.getByTestId(id).boundingBox()
     expect(box && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844 && box.height >= 28).toBe(true)
   }
