@@ -21,7 +21,7 @@ export const ARTICLE_STRINGS = {
       title: 'The loop, left to right',
       paragraphs: [
         '*Task.* An environment draws a scenario from a seed and describes it in text; the model gets a prompt and a list of tools, as an agent would. The games are built in, or any [OpenEnv](to:openEnv) server plays the other side.',
-        '*Group.* The same prompt with the same seed is played `num_generations` times. In each turn the model writes a message, usually a tool call, and the environment answers. Every token is drawn at random by the model’s own probabilities, so the games differ. [See the group.](see:group)',
+        '*Group.* The same prompt with the same seed is played `num_generations` times. In each turn the model writes a message, usually a tool call, and the environment answers. Every token is drawn at random by the model’s own probabilities, so the episodes differ. [See the group.](see:group)',
         '*Rewards → advantages.* At the end each episode has a reward. What matters is how it compares with its group: better than the mean is a positive advantage, worse a negative one. [See the advantages.](see:rewards)',
         '*Update.* One optimizer step makes the tokens of the better episodes more likely and those of the worse ones less. Then new scenarios are played by the changed model, and so on; [the curves](see:curves) gain a point each time.',
       ],

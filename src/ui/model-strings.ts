@@ -30,8 +30,6 @@ export const MODEL_STRINGS = {
   /** What choosing the model has changed: the settings that suit it. */
   suited: (settings: string) => `With it came the settings that suit it: ${settings}. They are under Settings below.`,
   precision: 'precision',
-  precisionHelp:
-    'How the frozen base is kept: int4 and int8 (TRL’s load_in_4bit and load_in_8bit) are blocks of 32 with one float32 scale each. The LoRA and its gradients are float32 always.',
   load: {
     load: (name: string) => `Load ${name}`,
     download: (size: string, name: string) => `Download ${size} and load ${name}`,
@@ -86,7 +84,7 @@ export const MODEL_STRINGS = {
   },
   progress: {
     downloading: 'Downloading',
-    reading: "Reading from this browser's storage",
+    reading: 'Reading from this browser’s storage',
     total: 'total',
     of: (done: string, total: string) => `${done} of ${total}`,
     pause: 'Pause',
@@ -96,7 +94,6 @@ export const MODEL_STRINGS = {
   },
   adapter: {
     title: 'starting LoRA',
-    help: "The adapter that step 0 has; none makes a fresh one. One in PEFT's format brings its own rank, alpha and targets; they replace r, lora_alpha and target_modules.",
     none: 'none',
     hub: 'from the Hub',
     file: 'from files',
@@ -110,6 +107,7 @@ export const MODEL_STRINGS = {
     title: 'Hub token',
     set: 'set',
     label: 'Token for gated and private models',
+    form: 'hf_…',
     why: 'A fine-grained token with read access: to the repository, or for gated models to public gated repositories. It stays in the memory of this tab: never stored, never in a link.',
     make: 'Make one on huggingface.co',
     use: 'Use',

@@ -69,7 +69,7 @@ export const S = {
   rewards: REWARDS_STRINGS,
   update: {
     title: 'Update',
-    lead: "One optimizer step on the LoRA; only the model's own tokens count.",
+    lead: 'One optimizer step on the LoRA; only the model’s own tokens count.',
     empty: 'The numbers of the update appear after the first step.',
     step: (n: number) => `after step ${n}`,
     training: 'Training',

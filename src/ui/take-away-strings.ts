@@ -55,7 +55,7 @@ export const TAKE_AWAY_STRINGS = {
     notLoaded: 'Only the run that is loaded can be measured: load this one first, under Runs.',
     training: 'A step is being trained: press Pause first, and let the step end.',
     midStep: 'The run is paused in the middle of a step: press Step to end it first.',
-    loading: 'No model is loaded.',
+    loading: 'No model is loaded: load one under Model, or a run under Runs.',
     refused: 'Episodes must be a whole number from 1 to 1000',
   },
   publish: {

@@ -35,7 +35,7 @@ export function ObservationView({ observation }: { observation: PlayObservation 
       {toolError && <p className="note">{ms === null ? E.refused : E.toolError}</p>}
       {hasMetadata && (
         <p className="note">
-          metadata <code>{JSON.stringify(metadata)}</code>
+          {E.metadata} <code>{JSON.stringify(metadata)}</code>
         </p>
       )}
     </div>

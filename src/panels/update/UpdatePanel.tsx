@@ -31,7 +31,7 @@ export function UpdatePanel() {
           <FormulaCard />
         </ErrorBoundary>
       </Hideable>
-      {training && <progress className="training" aria-label="Training" max={Math.max(1, training.total)} value={training.done} />}
+      {training && <progress className="training" aria-label={S.update.training} max={Math.max(1, training.total)} value={training.done} />}
       <Hideable part="metrics">
         <Rows summary={summary} />
       </Hideable>
