@@ -23,7 +23,7 @@ async function select({ page }: PageRun): Promise<void> {
   })
   if (chosen === null) log('No group of the last step has a signal; take another number of steps for a better picture.')
   else {
-    await page.getByTestId('group-picker').locator('button').nth(chosen.group).click()
+    await page.getByTestId('group-picker').locator('label').nth(chosen.group).click()
     await page.getByTestId(`episode-${chosen.index}`).click()
   }
   await page.getByTestId('heat').getByText('advantage').click()

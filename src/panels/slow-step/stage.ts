@@ -33,7 +33,12 @@ export function holdPage({ run, replay, selection, display, controller }: Stores
 
   /** A pause that was asked for may not have come yet. */
   function goOn() {
-    const again = () => (before.state === 'running' && before.until !== 'limit' ? controller.step() : controller.train())
+    const again = () => {
+      if (before.state === 'running' && before.until !== 'limit') controller.step()
+      else controller.train()
+      // Both go to the newest step.
+      selection.setState({ step })
+    }
     if (run.getState().run.state === 'paused') return again()
     if (run.getState().run.state !== 'pausing') return
     const stop = run.subscribe(({ run: now }) => {
