@@ -53,8 +53,8 @@ export const TIMELINE_STRINGS = {
   share: whole,
   time: (ms: number) => (ms < 10 ? `${number(ms, 2)} ms` : duration(ms)),
   hint: 'Hover a span, or focus the lanes and use the arrow keys. A click or Enter selects its episode everywhere.',
-  /** What a span is, for the line below the lanes and for those who do not see them. */
-  span: (span: TimelineSpan): string => {
+  /** What a span is, for the line below the lanes and for those who do not see them. Episodes are named as in the group's rows. */
+  span: (span: TimelineSpan, groupSize: number): string => {
     const took = `${TIMELINE_STRINGS.time(span.end - span.start)} from ${TIMELINE_STRINGS.time(span.start)}`
     if (span.kind === 'training') {
       const part = span.part ? `: ${PARTS[span.part]}` : ''
@@ -62,8 +62,9 @@ export const TIMELINE_STRINGS = {
     }
     const slot = `Slot ${span.lane + 1}`
     if (span.episode < 0) return `${slot} · waiting for the environment that failed · ${took}`
-    if (span.turn < 0) return `${slot} · episode ${span.episode + 1} · waiting for its session or reset · ${took}`
-    return `${slot} · episode ${span.episode + 1} · turn ${span.turn + 1} · ${span.kind} · ${took}`
+    const episode = `group ${Math.floor(span.episode / groupSize) + 1} · episode ${(span.episode % groupSize) + 1}`
+    if (span.turn < 0) return `${slot} · ${episode} · waiting for its session or reset · ${took}`
+    return `${slot} · ${episode} · turn ${span.turn + 1} · ${span.kind} · ${took}`
   },
   /** One sentence that names what the step spends its time on. */
   bottleneck: {

@@ -25,10 +25,12 @@ interface LanesProps {
   slots: number
   /** Ms that the width stands for. */
   total: number
+  /** Episodes of a group. */
+  groupSize: number
   summary: string
 }
 
-export function Lanes({ spans, slots, total, summary }: LanesProps) {
+export function Lanes({ spans, slots, total, groupSize, summary }: LanesProps) {
   const stores = useStores()
   const plot = useRef<HTMLDivElement>(null)
   const width = Math.max(1, useWidth(plot) - GUTTER)
@@ -74,7 +76,7 @@ export function Lanes({ spans, slots, total, summary }: LanesProps) {
             type="button"
             className={pointed ? 'timeline-cursor on' : 'timeline-cursor'}
             style={styleOf(box)}
-            aria-label={T.span(shown)}
+            aria-label={T.span(shown, groupSize)}
             data-testid="timeline-cursor"
             data-episode={shown.episode >= 0 ? shown.episode : undefined}
             onFocus={() => setPlace((now) => now ?? placeOf(shown))}
@@ -88,7 +90,7 @@ export function Lanes({ spans, slots, total, summary }: LanesProps) {
         )}
       </div>
       <p className="timeline-readout" aria-live="polite" data-testid="timeline-readout">
-        {pointed ? T.span(pointed) : T.hint}
+        {pointed ? T.span(pointed, groupSize) : T.hint}
       </p>
     </>
   )

@@ -38,7 +38,7 @@ export function TimelineView() {
       {table ? (
         <LaneTable spans={spans} slots={shares.slots} total={took} />
       ) : (
-        <Lanes key={step} spans={spans} slots={shares.slots} total={total} summary={T.summary(sentence, inWords(shares))} />
+        <Lanes key={step} spans={spans} groupSize={timeline.groupSize} slots={shares.slots} total={total} summary={T.summary(sentence, inWords(shares))} />
       )}
       <Legend shares={shares} note={recorded ? T.recorded : finished ? T.total(took) : T.live} />
     </>

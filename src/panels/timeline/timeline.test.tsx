@@ -50,10 +50,10 @@ describe('where the time goes', () => {
   it('is read by the arrow keys, and Enter selects the episode and the turn everywhere', async () => {
     const page = await open(...playing(1), timeline(1, ...SPANS, UPDATE))
     const cursor = () => page.find('timeline-cursor')
-    expect(cursor()?.getAttribute('aria-label')).toBe('Slot 1 · episode 1 · turn 1 · prefill · 100 ms from 0 ms')
+    expect(cursor()?.getAttribute('aria-label')).toBe('Slot 1 · group 1 · episode 1 · turn 1 · prefill · 100 ms from 0 ms')
     await page.key('ArrowRight')
     await page.key('ArrowRight')
-    expect(page.text('timeline-readout')).toBe('Slot 1 · episode 1 · turn 1 · waiting · 400 ms from 300 ms')
+    expect(page.text('timeline-readout')).toBe('Slot 1 · group 1 · episode 1 · turn 1 · waiting · 400 ms from 300 ms')
     await page.key('ArrowDown')
     expect(cursor()?.dataset['episode']).toBe('1')
     await page.press('timeline-cursor')

@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { MOST_SLOTS } from '../../core/plan'
 import type { TimelineSpan } from '../../core/timeline'
 import { useReplay, useSelection, useShown } from '../../store/hooks'
-import { findStep } from '../../store/view'
+import { findStep, type StepView } from '../../store/view'
 import { S } from '../../ui/strings'
 import { reachOf } from './geometry'
 import { sentenceOf } from './sentence'
@@ -20,6 +20,7 @@ export function useTimeline() {
   const seconds = useShown((view) => view.history.find((s) => s.step === step)?.seconds)
   const measured = useShown((view) => view.history.findLast((s) => step !== null && s.step <= step))
   const before = useShown((view) => view.history.findLast((s) => step !== null && s.step < step)?.seconds)
+  const groupSize = useShown((view) => groupSizeOf(findStep(view, selected)))
   const recorded = useReplay(({ state }) => state === 'on')
 
   const end = useMemo(() => Math.max(0, ...spans.map((span) => span.end)), [spans])
@@ -35,6 +36,7 @@ export function useTimeline() {
     sentence,
     finished,
     recorded,
+    groupSize,
     /** The step, or the last one before it whose numbers are there. */
     measured,
     /** Ms that the step took so far, and that the picture is wide. */
@@ -60,5 +62,7 @@ function useSentence({ step, finished, shares }: { step: number | null; finished
   if (whole && before) return S.timeline.ofStep(whole.step, sentence)
   return finished ? sentence : S.timeline.soFar(sentence)
 }
+
+const groupSizeOf = (step: StepView | null) => (step ? Math.max(1, step.episodeCount / step.groupCount) : 1)
 
 const inMs = ({ sampling, training }: { sampling: number; training: number }) => (sampling + training) * 1000
