@@ -1,7 +1,7 @@
 /** The article under the playground: what happens here, GRPO on one page, what is left out, how to go on. */
 
 import { Fragment, lazy, Suspense } from 'react'
-import { useDisplay } from '../../store/hooks'
+import { useHidden } from '../../store/hooks'
 import { ARTICLE_STRINGS } from '../../ui/article-strings'
 import { type SourceKey, SOURCES } from '../../ui/explainers/sources'
 import { lossTex } from '../update/formula-tex'
@@ -88,7 +88,7 @@ function To({ source, children }: { source: SourceKey; children: string }) {
 
 /** Only words where a teacher has hidden the panel. */
 function See({ panel, children }: { panel: string; children: string }) {
-  const hidden = useDisplay(({ hide }) => hide.includes(panel))
+  const hidden = useHidden(panel)
   if (hidden) return children
   return (
     <button type="button" className="link" data-see={panel} onClick={() => showPanel(panel)}>
