@@ -33,18 +33,21 @@ export const LESSON_STRINGS = {
   again: 'Try again',
   first: { guess: 'Predict first; then it is revealed.', exact: 'Work it out, then check.' },
   notNumber: 'Write a number, such as 0.5, −0.94 or 1/4.',
+  gone: 'Its episodes are no longer kept: press Reset, then Step.',
   said: (what: string) => `You said ${what}.`,
   verdict: { right: 'Right', near: 'Close', off: 'Not so' },
   verdictExact: { right: 'Right', near: 'Not yet', off: 'Not yet' },
   nothingYet: 'The page has no finished step to read this from: press Step in the bar.',
   wants: {
+    /** The card's text until then. */
+    later: 'This card speaks of a run that comes first.',
     /** Beside the button that reveals. */
     short: 'The run that answers it comes first.',
     set: (settings: string) => `This question needs a run of its own: ${settings}.`,
     setButton: 'Change the settings',
     reset: 'Press Reset in the bar: the run that is there stays under Runs.',
     step: 'Press Step in the bar: it plays one GRPO step.',
-    train: (steps: number, done: number) => `Press Train in the bar, and Pause after ${step(steps)}. ${plural(done, 'step')} done.`,
+    train: (steps: number, done: number) => `Press Train in the bar and let ${step(steps)} come. ${plural(done, 'step')} done.`,
     running: (steps: number, done: number) => `Running: ${done} of ${plural(steps, 'step')} done.`,
     loading: 'The model is being loaded.',
   },
@@ -158,7 +161,7 @@ export const LESSON_STRINGS = {
         `${exact} of ${episodes}; ${longer} said something longer than the message. The mean reward was ${number(reward)}.`,
     },
     learns: {
-      text: 'Now let it train for some ten steps.',
+      text: 'Now let it train, for eighteen steps.',
       ask: 'What will it learn?',
       options: { repeat: 'To repeat the message exactly', longer: 'To say something longer, whatever was asked', neither: 'Neither' },
       reveal: (now: { exact: number; longer: number; episodes: number; reward: number; step: number }, exact: number | null, longer: number | null) =>
@@ -193,7 +196,7 @@ export const LESSON_STRINGS = {
         `${percent(early)} in the first ${plural(share, 'step')}, ${percent(late)} in the last. ${late > early ? 'Where every episode succeeds there is nothing left to learn from: harder tasks are needed.' : 'This run has not come to where its tasks are too easy.'}`,
     },
     work: {
-      text: (episodes: number, of: number) => `${episodes} episodes were sampled in ${step(of)}, and sampling takes most of the time.`,
+      text: (episodes: number, of: number) => `${episodes} episodes were sampled in ${step(of)}.`,
       ask: 'How many of them pushed the model at all?',
       label: 'episodes',
       reveal: (pushing: number, episodes: number) => `${pushing} of ${episodes}: the others have advantage 0.`,

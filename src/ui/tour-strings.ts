@@ -4,6 +4,9 @@ import { number, plural, signed } from './format'
 
 const list = (parts: readonly string[]) => (parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`)
 
+/** Before that many steps, and by less than that, a mean of rewards goes up and down by chance. */
+const [ENOUGH_STEPS, CLEAR_RISE] = [8, 0.1]
+
 export const TOUR_STRINGS = {
   name: 'Tour',
   place: (n: number, of: number) => `Question ${n} of ${of}`,
@@ -46,7 +49,7 @@ export const TOUR_STRINGS = {
   learning: {
     question: 'Is it learning?',
     answer: (first: number, last: number, steps: number) =>
-      `Watch the reward, not the loss: its mean went from ${number(first)} in the first step to ${number(last)} after ${plural(steps, 'step')}. ${last > first ? 'So it is.' : 'So not yet.'}`,
+      `Watch the reward, not the loss: its mean went from ${number(first)} in the first step to ${number(last)} after ${plural(steps, 'step')}. ${steps >= ENOUGH_STEPS && last - first > CLEAR_RISE ? 'So it is.' : steps < ENOUGH_STEPS ? 'That is too early to tell.' : 'So not yet.'}`,
     one: (reward: number) => `Watch the reward, not the loss: its mean was ${number(reward)} in the first step. One step says nothing yet.`,
   },
 } as const

@@ -69,14 +69,14 @@ function Body({ id, card, folded }: { id: LessonId; card: Card; folded: boolean 
       {!folded && (
         <div className="lesson-body">
           <div className="lesson-text" aria-live="polite">
-            <p data-testid="lesson-text">{text}</p>
+            <p data-testid="lesson-text">{ready || question ? text : L.wants.later}</p>
             {wants && !answered && <WantsLine card={card} progress={wants} />}
           </div>
           {question && (
             <QuestionForm
               question={question}
               answered={answered}
-              waits={ready ? null : L.wants.short}
+              waits={!ready ? L.wants.short : question.answer === null ? L.gone : null}
               onAnswer={(answer) => progress.answer(id, card.id, answer)}
               onAgain={() => progress.forget(id, card.id)}
             />

@@ -2,7 +2,7 @@
 
 import { type FormEvent, useId, useState } from 'react'
 import type { Answer, AnswerValue } from '../../store/lesson-progress'
-import { number } from '../../ui/format'
+import { plain } from '../../ui/format'
 import { LESSON_STRINGS as L } from '../../ui/lesson-strings'
 import type { Question } from './card'
 import { judge, readNumbers } from './check'
@@ -89,12 +89,12 @@ function Revealed({ question, answered, onAgain }: { question: Question; answere
   const known = { ...question, answer: typeof answered.was === 'string' ? answered.was : answered.was.slice(0, question.kind === 'numbers' ? question.labels.length : undefined) } as Question
   const verdict = judge(known, answered.said)
   const words = question.kind === 'numbers' && question.exact ? L.verdictExact : L.verdict
-  const said = question.kind === 'choice' ? (question.options.find(({ id }) => id === answered.said)?.text ?? String(answered.said)) : [answered.said].flat().map((value) => (typeof value === 'number' ? number(value) : value)).join(', ')
+  const said = question.kind === 'choice' ? (question.options.find(({ id }) => id === answered.said)?.text ?? String(answered.said)) : [answered.said].flat().map((value) => (typeof value === 'number' ? plain(Number(value.toPrecision(4))) : value)).join(', ')
   return (
     <div className="question revealed" role="status" data-testid="revealed" data-verdict={verdict}>
       <p className="question-ask">{question.ask}</p>
       <p>
-        {L.said(question.kind === 'choice' ? `“${said}”` : said)} <strong className={`verdict ${verdict}`}>{verdict === 'right' ? '✓' : verdict === 'near' ? '≈' : '✗'} {words[verdict]}.</strong> {answered.words}
+        {L.said(question.kind === 'choice' ? `“${said}”` : said)} <strong className={`judged ${verdict}`}>{verdict === 'right' ? '✓' : verdict === 'near' ? '≈' : '✗'} {words[verdict]}.</strong> {answered.words}
       </p>
       <button type="button" className="link" data-testid="again" onClick={onAgain}>
         {L.again}

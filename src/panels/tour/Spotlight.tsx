@@ -10,8 +10,13 @@ export function findTarget(id: string): HTMLElement | null {
 
 /** Lower edge of what sticks to the top of the window. */
 export const headEdge = () => document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0
-/** Upper edge of what sticks to its foot. */
-export const footEdge = () => document.querySelector('.replay')?.getBoundingClientRect().top ?? innerHeight
+/** Upper edge of the line at its foot. */
+export const lineEdge = () => document.querySelector('.replay')?.getBoundingClientRect().top ?? innerHeight
+/** Upper edge of all that sticks to its foot: on a phone the tour and the lesson are sheets there. */
+export function footEdge(): number {
+  const sheets = [...document.querySelectorAll('.tour, .lesson')].map((each) => each.getBoundingClientRect())
+  return Math.min(lineEdge(), ...sheets.filter(({ width, bottom }) => width >= innerWidth - 1 && bottom > innerHeight / 2).map(({ top }) => top))
+}
 
 const ROOM = 12
 
@@ -34,10 +39,13 @@ export function useBox(id: string | null): Box | null {
     let frame = 0
     const measure = () => {
       frame = 0
-      const rect = findTarget(id)?.getBoundingClientRect()
+      const element = findTarget(id)
+      const rect = element?.getBoundingClientRect()
+      // A panel's frame stands on its rules; what is smaller gets air.
+      const air = element?.classList.contains('panel') ? -2 : 6
       setBox((old) => {
         if (!rect) return null
-        const { left, top, width, height } = rect
+        const [left, top, width, height] = [rect.left - air, rect.top - air, rect.width + 2 * air, rect.height + 2 * air]
         return old && old.left === left && old.top === top && old.width === width && old.height === height ? old : { left, top, width, height }
       })
     }
@@ -63,6 +71,7 @@ export function Spotlight({ box, dim = false }: { box: Box | null; dim?: boolean
   const top = Math.max(box.top, headEdge() + 2)
   const bottom = Math.min(box.top + box.height, footEdge() - 2)
   if (bottom <= top) return null
-  const style: CSSProperties = { left: Math.max(2, box.left + 2), top, width: Math.min(innerWidth - 4, box.width - 4), height: bottom - top }
+  const left = Math.max(2, box.left)
+  const style: CSSProperties = { left, top, width: Math.min(innerWidth - 2, box.left + box.width) - left, height: bottom - top }
   return <div className={dim ? 'spotlight dim' : 'spotlight'} style={style} aria-hidden="true" data-testid="spotlight" />
 }

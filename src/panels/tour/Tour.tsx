@@ -2,12 +2,14 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useSelection, useSetup, useShown, useStores, useTokens, useTour } from '../../store/hooks'
+import type { SelectionView } from '../../store/selection-store'
+import { findStep } from '../../store/view'
 import { useNarrow } from '../../ui/useNarrow'
 import { TOUR_STRINGS as T } from '../../ui/tour-strings'
 import { tourFacts } from './facts'
 import { placeBeside } from './placement'
-import { bringIntoView, findTarget, footEdge, headEdge, Spotlight, useBox } from './Spotlight'
-import { TOUR } from './tour.data'
+import { bringIntoView, findTarget, headEdge, lineEdge, Spotlight, useBox } from './Spotlight'
+import { TOUR, type TourQuestion } from './tour.data'
 
 /** Room between the box and the window's edges. */
 const MARGIN = 16
@@ -17,9 +19,9 @@ export function Tour() {
   const at = useTour((view) => Math.min(view.at, TOUR.length - 1))
   const dialog = useRef<HTMLDivElement>(null)
   const narrow = useNarrow()
-  useStandStill()
   useKeys(dialog, at)
   const item = TOUR[at] as (typeof TOUR)[number]
+  useStandStill(item)
   const box = useBox(item.target)
   useEffect(() => {
     const element = findTarget(item.target)
@@ -70,18 +72,34 @@ function useFacts() {
   return tourFacts({ view, tokens, selection: { step, episode }, prompt })
 }
 
-/** The recorded run is held at the end of a step while the tour speaks of it, and plays on after it. */
-function useStandStill() {
-  const { replay } = useStores()
+/** The recorded run is held at the end of a step while the tour speaks of it; after it everything is as it was. */
+function useStandStill(item: TourQuestion) {
+  const { replay, selection, shown } = useStores()
+  const before = useRef<{ position: number; playing: boolean; selection: SelectionView } | null>(null)
   useEffect(() => {
-    const { state, playing, position } = replay.store.getState()
-    if (state !== 'on' || !playing) return
-    replay.pause()
-    replay.seek(Math.max(1, Math.floor(position)))
-    return () => {
-      if (replay.store.getState().state === 'on') replay.play()
+    const { playing, position } = replay.store.getState()
+    before.current ??= { position, playing, selection: selection.getState() }
+    const at = before.current
+    if (replay.store.getState().state === 'on') {
+      replay.pause()
+      replay.seek(item.atEnd ? replay.store.getState().rewards.length : Math.max(1, Math.floor(at.position)))
     }
-  }, [replay])
+    const step = findStep(shown.getState(), at.selection.step)
+    const picked = step && item.pick?.(step)
+    if (typeof picked === 'number') selection.setState({ episode: picked, token: null })
+  }, [item, replay, selection, shown])
+  useEffect(
+    () => () => {
+      const at = before.current
+      before.current = null
+      if (!at) return
+      selection.setState({ ...at.selection, step: selection.getState().step })
+      if (replay.store.getState().state !== 'on') return
+      replay.seek(at.position)
+      if (at.playing) replay.play()
+    },
+    [replay, selection],
+  )
 }
 
 /** Space and → go on, ← goes back, Escape closes; never from a control that has a use for the key. */
@@ -112,7 +130,7 @@ function usePlace(dialog: React.RefObject<HTMLElement | null>, box: ReturnType<t
   useLayoutEffect(() => {
     const { current } = dialog
     if (!current) return
-    const foot = footEdge()
+    const foot = lineEdge()
     if (box === 'sheet') {
       setPlace({ bottom: Math.max(0, innerHeight - foot) })
       return

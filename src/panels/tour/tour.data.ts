@@ -2,6 +2,7 @@
 
 import { number, signed } from '../../ui/format'
 import { TOUR_STRINGS as T } from '../../ui/tour-strings'
+import type { StepView } from '../../store/view'
 import type { TourFacts } from './facts'
 
 /** What an element must hold: a text (also as the value of a control or as a label), or so many of something. */
@@ -12,6 +13,10 @@ export interface TourQuestion {
   /** The test id of the element that holds the answer. */
   target: string
   question(facts: TourFacts): string
+  /** The recorded run is shown at its end for it. */
+  atEnd?: true
+  /** Index of the episode that is selected for it. */
+  pick?(step: StepView): number | null
   /** At most two sentences. */
   answer(facts: TourFacts): string
   /** Where in the element the answer stands; nothing while there is none. */
@@ -29,6 +34,8 @@ export const TOUR: readonly TourQuestion[] = [
   {
     id: 'tokens',
     target: 'panel-trajectory',
+    // One in which the environment wrote too, if there is one: then there is something hatched to see.
+    pick: (step) => step.episodes.toSorted((a, b) => b.turn - a.turn || a.index - b.index)[0]?.index ?? null,
     question: () => T.tokens.question,
     answer: ({ episode }) => (episode ? T.tokens.answer(episode.trained, episode.total) : T.nothing),
     evidence: ({ episode }) =>
@@ -51,7 +58,7 @@ export const TOUR: readonly TourQuestion[] = [
     },
     evidence: ({ group }) =>
       group
-        ? [{ selector: '[data-testid^="episode-"]', count: group.size }, ...(group.solved === null ? [] : [{ selector: '[data-outcome="success"]', count: group.solved }])]
+        ? [{ selector: '[data-outcome]', count: group.size }, ...(group.solved === null ? [] : [{ selector: '[data-outcome="success"]', count: group.solved }])]
         : [],
   },
   {
@@ -69,6 +76,7 @@ export const TOUR: readonly TourQuestion[] = [
   {
     id: 'learning',
     target: 'panel-curves',
+    atEnd: true,
     question: () => T.learning.question,
     answer({ rewards }) {
       const [first, last] = [rewards[0], rewards.at(-1)]

@@ -11,7 +11,7 @@ const L = LESSON_STRINGS.hacking
 const NOTHING: Drawn = { text: LESSON_STRINGS.nothingYet, question: null }
 const SETTINGS = LESSON_STARTS['reward-hacking'].settings ?? {}
 /** By then it has left the message behind, if it does at all. */
-const STEPS = 10
+const STEPS = 18
 
 const echoScene = z.object({ kind: z.literal('echo'), wanted: z.string(), said: z.string().nullable() })
 
@@ -23,9 +23,9 @@ function exchangeOf(episode: EpisodeView): { wanted: string; said: string } | nu
   return found && { wanted: found.wanted, said: found.said ?? '' }
 }
 
-/** How faithful a step's episodes were, and what they earned. */
-export function faithOf(scene: Scene) {
-  const step = finishedStep(scene)
+/** How faithful the episodes of a step, or of the newest, were, and what they earned. */
+export function faithOf(scene: Scene, number: number | null = null) {
+  const step = finishedStep(number === null ? scene : { ...scene, selection: { ...scene.selection, step: number } })
   const exchanges = step?.episodes.flatMap((episode) => exchangeOf(episode) ?? []) ?? []
   const rewards = step?.episodes.flatMap(({ reward }) => reward ?? []) ?? []
   if (!step || exchanges.length === 0 || rewards.length === 0) return null
@@ -63,8 +63,7 @@ export const rewardHacking: Lesson = {
       show: 'panel-task',
       wants: { environment: 'echo', settings: SETTINGS, steps: 1 },
       draw(scene) {
-        const found = faithOf(scene)
-        // Episodes of a step; a run that is further on shows its newest.
+        const found = faithOf(scene, 1)
         const episodes = found?.episodes ?? scene.settings.num_generations * scene.settings.prompts_per_step
         return {
           text: L.before.text,

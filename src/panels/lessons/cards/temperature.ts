@@ -8,20 +8,23 @@ import { usefulOf } from './why-groups'
 const L = LESSON_STRINGS.temperature
 const NOTHING: Drawn = { text: LESSON_STRINGS.nothingYet, question: null }
 
+/** What is listed has at least this probability together. */
+const MOST = 0.9
+
 /** The likeliest option's share when every probability is raised to 1 ÷ temperature and all are scaled to add up to 1. */
 export function likeliestAt(probs: readonly number[], temperature: number): number {
   const raised = probs.map((prob) => prob ** (1 / temperature))
   return Math.max(...raised) / raised.reduce((sum, prob) => sum + prob, 0)
 }
 
-/** The token of the step at which the model was least decided, by what is listed beside it. */
+/** The token of the step at which the model was least decided, of those where nearly all it might write is listed. */
 function leastDecided(scene: Scene) {
   const step = finishedStep(scene)
   let least: { episode: number; token: number; text: string; probs: number[] } | null = null
   for (const { index } of step?.episodes ?? []) {
     for (const [token, { text, mask, top }] of scene.tokens.read(step?.step ?? 0, index).entries()) {
-      if (mask === 0 || !top || top.length < 2) continue
-      const probs = top.map(({ prob }) => prob)
+      const probs = top?.map(({ prob }) => prob) ?? []
+      if (mask === 0 || probs.length < 2 || probs.reduce((sum, prob) => sum + prob, 0) < MOST) continue
       if (!least || Math.max(...probs) < Math.max(...least.probs)) least = { episode: index, token, text, probs }
     }
   }
