@@ -3,6 +3,7 @@
 import { startTransition, useEffect, useMemo, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import { useDisplay, useSelection, useShown } from '../../store/hooks'
+import { findStep } from '../../store/view'
 import { chosenSpecs, curveSpecs } from '../../ui/curve-specs'
 import { DURATIONS } from '../../ui/durations'
 import { later } from '../../ui/later'
@@ -12,6 +13,7 @@ import { ComparedLegend } from '../runs/ComparedLegend'
 import { useCompared } from '../runs/useCompared'
 import { ChooseCurves } from './ChooseCurves'
 import { CurveFigure } from './CurveFigure'
+import { CurveTable } from './CurveTable'
 import { CurveTools } from './CurveTools'
 import { createCurveFocus } from './focus-store'
 import { PRESENT } from './present'
@@ -19,7 +21,6 @@ import { SaveCurves } from './SaveCurves'
 import { type DrawnRun, placesOf, tellsTime, type ViewOptions } from './series'
 import { usePick } from './usePick'
 
-const CurveTable = later(async () => (await import('./CurveTable')).CurveTable)
 const Comparison = later(async () => (await import('./Comparison')).Comparison)
 const C = S.curves
 
@@ -34,7 +35,11 @@ export function CurvesPanel() {
   const wanted = useDisplay((display) => display.axis)
   const smoothing = useDisplay((display) => display.smoothing)
   const log = useDisplay((display) => display.log)
-  const marked = useSelection((s) => s.step)
+  const selected = useSelection((s) => s.step)
+  // Also the step of the episode that is pointed at anywhere.
+  const pointed = useSelection((s) => (s.pointed ?? null) !== null)
+  const shown = useShown((view) => findStep(view, selected)?.step ?? null)
+  const marked = selected ?? (pointed ? shown : null)
   const pick = usePick()
   const all = useMemo(() => {
     const present: DrawnRun = { id: PRESENT, name: C.compare.present, short: C.compare.present, color: 'var(--accent)', dash: '', history }

@@ -42,6 +42,7 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
   const tokens = log.read(episode.step, episode.index)
   const { length } = tokens
   const selected = useSelection((s) => s.token)
+  const lit = useSelection((s) => !by && s.pointed === episode.index)
   const blanks = useDisplay((d) => d.blanks)
   const narrow = useNarrow()
   const [pointed, setPointed] = useState<ReturnType<typeof tokenOf>>(null)
@@ -109,7 +110,7 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
   }
 
   return (
-    <div className="trajectory">
+    <div className={lit ? 'trajectory pointed' : 'trajectory'} data-episode={by ? undefined : episode.index}>
       {!by && (
         <div className="trajectory-controls">
           <span className="titled">
