@@ -68,7 +68,8 @@ function Authors({ authors, writer }: { authors: readonly Author[]; writer: stri
 }
 
 /** Of the trajectory: authors, or the scale with what it says, or why there is none; in the same room whatever it is. */
-export function TrajectoryLegend({ view: { heat, scale, why, asOf }, writer }: { view: HeatView; writer: string | undefined }) {
+export function TrajectoryLegend({ view: { heat, scale, why, asOf, pauseHelps }, writer }: { view: HeatView; writer: string | undefined }) {
+  const { controller } = useStores()
   const others: readonly Author[] = ['environment', 'template']
   return (
     <div className="heat-legend trajectory-legend" data-testid="trajectory-legend">
@@ -77,6 +78,11 @@ export function TrajectoryLegend({ view: { heat, scale, why, asOf }, writer }: {
         {why ?? S.trajectory.meaning[heat]}
         {asOf && ` (${asOf})`}
       </span>
+      {pauseHelps && (
+        <button type="button" className="button small" data-testid="legend-pause" onClick={controller.pause}>
+          {S.controls.pause}
+        </button>
+      )}
       <span className="legend-authors">
         <Authors authors={heat === 'author' ? ['model', ...others] : others} writer={writer} />
       </span>

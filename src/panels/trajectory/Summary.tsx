@@ -25,7 +25,7 @@ export function Summary({ episode, of }: { episode: EpisodeView; of: string | un
         </span>{' '}
         {of !== undefined && outcome.kind === 'writing' ? S.environment.yourTurn : outcome.word}
       </span>
-      {episode.finished && outcome.why && ` · ${outcome.why}`}
+      {episode.error !== null && ` · ${outcome.why}`}
     </p>
   )
 }

@@ -126,7 +126,7 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
       )}
       <TrajectoryLegend view={view} writer={by?.writer} />
       <Summary episode={episode} of={by?.summary} />
-      <div>
+      <div className="trajectory-text">
         {/* Pointer and keyboard events of all tokens are taken here: one listener instead of thousands. */}
         <div
           ref={surface}

@@ -17,6 +17,8 @@ export interface HeatView {
   why: string | null
   /** Of which state of the adapter the values are, where that is not plain. */
   asOf: string | null
+  /** A pause of the run would bring the values. */
+  pauseHelps: boolean
 }
 
 function useSource(): Source {
@@ -59,7 +61,7 @@ export function useHeat(episode: EpisodeView, tokens: readonly LoggedToken[], as
 
   if (heat === 'author' || scale !== null) {
     const asOf = changes && live && asked?.state === 'done' ? S.trajectory.asOf(asked.version) : null
-    return { heat, scale, why: null, asOf }
+    return { heat, scale, why: null, asOf, pauseHelps: false }
   }
   const asking = asked?.state === 'failed' ? { failed: asked.error } : !hasModel ? 'no-model' : isActive(run) ? 'busy' : 'computing'
   const why = whyWithout(tokens, heat, {
@@ -69,5 +71,5 @@ export function useHeat(episode: EpisodeView, tokens: readonly LoggedToken[], as
     source: asks ? source : 'recording',
     asking,
   })
-  return { heat, scale, why, asOf: null }
+  return { heat, scale, why, asOf: null, pauseHelps: lacking && asking === 'busy' && run.state === 'running' }
 }

@@ -7,7 +7,7 @@ const MOST_KEPT = 640
 
 /**
  * Keeps the element's parent as high as the element has been: in a run that goes on, what is below does not jump when the next step's
- * episode begins. `key`: after a change of it a person has asked for something else, and the height is found anew.
+ * episode begins (trajectory.css reads it from `--kept-height`). `key`: after a change of it a person has asked for something else, and the height is found anew.
  */
 export function useSteadyHeight(element: RefObject<HTMLElement | null>, key: string): void {
   useLayoutEffect(() => {
@@ -20,12 +20,12 @@ export function useSteadyHeight(element: RefObject<HTMLElement | null>, key: str
       const { contentRect } = entry
       most = contentRect.width === width ? Math.max(most, contentRect.height) : contentRect.height
       ;({ width } = contentRect)
-      parent.style.minBlockSize = `${Math.min(MOST_KEPT, Math.ceil(most))}px`
+      parent.style.setProperty('--kept-height', `${Math.min(MOST_KEPT, Math.ceil(most))}px`)
     })
     observer.observe(current)
     return () => {
       observer.disconnect()
-      parent.style.minBlockSize = ''
+      parent.style.removeProperty('--kept-height')
     }
   }, [element, key])
 }
