@@ -156,7 +156,7 @@ describe('the list of runs', () => {
     const heads = [...(page.find('curve-table')?.querySelectorAll('thead th') ?? [])].map((cell) => cell.textContent)
     const column = [...(page.find('curve-table')?.querySelectorAll('tbody tr') ?? [])].map((row) => row.children[heads.indexOf('reward · first')]?.textContent)
     expect(column).toEqual(['1.00', '1.00', '1.00'])
-    expect(page.find('comparison')?.textContent).toMatch(/reward.*1\.00 \(\+/)
+    await act(() => vi.waitFor(() => expect(page.find('comparison')?.textContent).toMatch(/reward.*1\.00 \(\+/), 5000))
     const eye = legend?.querySelectorAll<HTMLElement>('[data-testid="compare-eye"]')[1]
     await page.press(eye)
     expect([eye?.getAttribute('aria-pressed'), page.find('curve-table')?.querySelector('thead')?.textContent?.includes('first')]).toEqual(['false', false])
