@@ -47,5 +47,5 @@ export const CHAT_STRINGS = {
   lengthRefused: 'max_new_tokens must be a whole number from 1',
   loading: 'The model is not loaded yet.',
   training: 'The model is being trained: press Pause to talk to it.',
-  midStep: 'The run is paused in the middle of a step: press Step to finish it first.',
+  midStep: 'The run is paused in the middle of a step: choose GRPO step beside Step and press it, to finish it first.',
 } as const

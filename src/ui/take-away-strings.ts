@@ -54,7 +54,7 @@ export const TAKE_AWAY_STRINGS = {
     backToBase: (precision: string) => `Back to ${precision}, to train on`,
     notLoaded: 'Only the run that is loaded can be measured: load this one first, under Runs.',
     training: 'A step is being trained: press Pause first, and let the step end.',
-    midStep: 'The run is paused in the middle of a step: press Step to end it first.',
+    midStep: 'The run is paused in the middle of a step: choose GRPO step beside Step and press it, to end it first.',
     loading: 'No model is loaded: load one under Model, or a run under Runs.',
     refused: 'Episodes must be a whole number from 1 to 1000',
   },

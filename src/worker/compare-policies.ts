@@ -136,6 +136,6 @@ export async function answerComparison(
 
 const STOPPED = 'The comparison was stopped: something else needed the model.'
 const BUSY = {
-  held: 'The run is paused in the middle of a step. Press Step to finish the step first.',
+  held: 'The run is paused in the middle of a step. Choose GRPO step beside Step and press it, to finish the step first.',
   working: 'The model is busy with a step. Press Pause first, and Step if the pause is in the middle of a step.',
 }

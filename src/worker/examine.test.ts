@@ -53,7 +53,7 @@ describe('an examination', () => {
   it.each<[string, Doing, { empties?: boolean; loaded?: boolean; lora?: null }, RegExp]>([
     ['before a model is there', 'nothing', { loaded: false }, /no model to ask yet/],
     ['while a step is computed', 'working', {}, /Press Pause first/],
-    ['in mid-step where it would empty the slots', 'held', { empties: true }, /Press Step to finish the step/],
+    ['in mid-step where it would empty the slots', 'held', { empties: true }, /press it, to finish the step/],
     ['where no base is left', 'nothing', { lora: null }, /All parameters are trained/],
   ])('is refused %s', async (_, doing, { empties, loaded = true, lora }, why) => {
     const { engine, config } = await run()

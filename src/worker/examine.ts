@@ -61,7 +61,7 @@ export async function answerExamination(
 function refusal(doing: Doing, { scoringEmptiesSlots }: Examined['engine']): string | null {
   if (doing === 'working') return 'The model is busy with a step. Press Pause first.'
   if (doing === 'held' && scoringEmptiesSlots) {
-    return 'The run is paused in the middle of a step, and scoring would take the memory that its unfinished episodes lie in. Press Step to finish the step first.'
+    return 'The run is paused in the middle of a step, and scoring would take the memory that its unfinished episodes lie in. Choose GRPO step beside Step and press it, to finish the step first.'
   }
   return null
 }

@@ -129,7 +129,7 @@ describe('the chat', () => {
     await page.key({})
     expect(page.asked()).toEqual([])
     await page.say(...stepMessages(1).slice(0, 50), state('paused'))
-    expect(page.find('chat-refusal')?.textContent).toContain('press Step')
+    expect(page.find('chat-refusal')?.textContent).toContain('beside Step and press it')
     await page.say(...stepMessages(1), state('paused'))
     expect(page.find('chat-refusal')).toBeNull()
     await page.press('chat-send')
