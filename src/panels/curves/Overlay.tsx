@@ -151,7 +151,10 @@ function reading(line: CurveLine, place: number | null, name: string): string {
   return name === '' ? text : C.ofRun(name, text)
 }
 
-/** A range from a dragged one: as it was drawn, but not without any point in it. */
+/** From the first to the last point that was dragged over; null for none. One alone keeps the drawn ends, so that it has room. */
 function snapped(drag: readonly [number, number], lines: readonly CurveLine[]): readonly [number, number] | null {
-  return lines.some(({ places }) => places.some((place) => place >= drag[0] && place <= drag[1])) ? drag : null
+  const inside = lines.flatMap(({ places }) => places.filter((place) => place >= drag[0] && place <= drag[1])).sort((a, b) => a - b)
+  const [first, last] = [inside[0], inside.at(-1)]
+  if (first === undefined || last === undefined) return null
+  return first < last ? [first, last] : drag
 }
