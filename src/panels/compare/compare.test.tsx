@@ -1,0 +1,109 @@
+// @vitest-environment happy-dom
+import { act } from 'react'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyComparison } from '../../core/examination'
+import { StoresProvider } from '../../store/hooks'
+import { engineMessages, stepMessages } from '../../store/testing/script'
+import type { Message } from '../../worker/protocol'
+import { fetchLater } from '../../ui/later'
+import { mount } from '../testing/mount'
+import { ComparePanel } from './ComparePanel'
+import { comparison, side } from './testing'
+
+// What is in a chunk of its own has come.
+beforeAll(fetchLater)
+
+async function open(hash = '#v=1&open=compare', messages: Message[] = engineMessages()) {
+  const page = await mount((stores) => <StoresProvider stores={stores}>{<ComparePanel />}</StoresProvider>, hash)
+  await page.say(...messages)
+  const asked = () => page.port.sent.flatMap((command) => (command.type === 'compare' ? [command] : []))
+  const answer = (made: PolicyComparison): Message => ({ type: 'compared', requestId: asked().at(-1)?.requestId ?? 0, result: { ok: true, comparison: { ...made, seed: asked().at(-1)?.seed ?? 0 } } })
+  const status = () => page.find('compare-status')?.textContent?.trim()
+  return { ...page, asked, answer, status }
+}
+
+const parted = comparison(side('call stop >hit', undefined, undefined, { reward: 0, success: false }), side('call change >passed'))
+
+describe('before and after', () => {
+  it('is one line until it is opened, which the link holds', async () => {
+    const page = await open('')
+    expect(page.host.textContent).toContain('Open it to let both play')
+    expect(page.find('compare-play')).toBeNull()
+    await page.press('compare-open')
+      expect(page.stores.display.getState().open).toEqual(['compare'])
+    expect(page.find('compare-play')).not.toBeNull()
+  })
+
+  it('plays the chosen scenario and shows both sides, where they part, and how likely each token is to each', async () => {
+    const page = await open()
+    expect(page.status()).toContain('Press Play both')
+    await page.press('compare-next')
+    await page.press('compare-play')
+    expect(page.asked()).toMatchObject([{ seed: 4, split: 'heldout', temperature: 0 }])
+    expect([page.status(), page.find('compare-play')?.disabled]).toEqual(['Playing: the base model first, then with the LoRA.', true])
+    await page.say(page.answer(parted))
+    expect(page.find('compare-verdict')?.textContent).toMatch(/^The first token is the same; there the LoRA wrote “change”, the base “stop”/)
+    expect(page.find('compare-base')?.textContent).toContain('not solved · reward 0')
+    expect(page.find('compare-lora')?.textContent).toContain('solved · reward 1.00')
+    const tokens = [...page.host.querySelectorAll<HTMLElement>('[data-testid="compared-token"]')]
+    expect(tokens.map((token) => [token.textContent, token.className.split(' ').at(-1)])).toEqual([
+      ['call', 'common'],
+      ['stop', 'parting'],
+      ['>hit', ''],
+      ['call', 'common'],
+      ['change', 'parting'],
+      ['>passed', ''],
+    ])
+    expect(tokens.map((token) => token.getAttribute('aria-label'))).toEqual([
+      'call, ▼ −0.693 nats',
+      'stop, the first token that differs, ▼ −0.693 nats',
+      '>hit, environment, masked',
+      'call, ▲ +0.693 nats',
+      'change, the first token that differs, ▲ +0.693 nats',
+      '>passed, environment, masked',
+    ])
+    expect(tokens.filter((token) => token.tabIndex === 0)).toHaveLength(2)
+    expect(page.find('compare-prompt')?.textContent).toContain('The prompt, the same for both: 2 tokens')
+    // Another seed was not played; the way back shows it again.
+    await page.press('compare-next')
+    expect(page.find('compare-base')).toBeNull()
+    await page.press('compare-previous')
+    expect(page.find('compare-base')).not.toBeNull()
+  })
+
+  it('refuses a seed that is none in place, and keeps the last one', async () => {
+    const page = await open()
+    await page.type('compare-seed', '12')
+    await page.type('compare-seed', '1x')
+    expect(page.host.querySelector('[role="alert"]')?.textContent).toContain('whole number from 0')
+    expect(page.stores.display.getState().compare.seed).toBe(12)
+  })
+
+  it('says why nothing can be played, and offers what helps', async () => {
+    const page = await open(undefined, [...engineMessages(), { type: 'state', state: { state: 'running', until: 'limit' } }])
+    await act(async () => page.stores.setup.setState(({ config }) => ({ applied: config })))
+    expect(page.status()).toContain('The model is being trained')
+    expect(page.find('compare-play')?.disabled).toBe(true)
+    await page.press('compare-pause')
+    expect(page.port.sent.at(-1)).toEqual({ type: 'pause' })
+    await page.say(...stepMessages(1).slice(0, 50), { type: 'state', state: { state: 'paused', step: 0 } })
+    expect(page.status()).toContain('in the middle of a step')
+    await page.press('compare-finish')
+    expect(page.port.sent.at(-1)).toMatchObject({ type: 'step', grain: 'step' })
+    await page.say(...stepMessages(1), { type: 'state', state: { state: 'paused', step: 1 } })
+    expect(page.find('compare-play')?.disabled).toBe(false)
+  })
+
+  it('shows the sentence of what failed, and that a comparison is of an older step', async () => {
+    const page = await open(undefined, [...engineMessages(), ...stepMessages(1), { type: 'state', state: { state: 'paused', step: 1 } }])
+    await page.press('compare-play')
+    await page.say({ type: 'compared', requestId: page.asked()[0]?.requestId ?? 0, result: { ok: false, error: 'The environment "lane" failed.' } })
+    expect(page.status()).toContain('The environment "lane" failed.')
+    await page.press('compare-play')
+    await page.say(page.answer(parted))
+    expect(page.status()).toBe('')
+    await page.say(...stepMessages(2))
+    expect(page.status()).toBe('Played after step 1; the LoRA now stands after step 2.')
+    expect(page.find('compare-play')?.textContent).toBe('Play both again')
+  })
+})
