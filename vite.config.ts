@@ -37,6 +37,8 @@ export function appConfig(isolated: boolean): UserConfig {
       // Known from the start, so that none is discovered late and reloads a page that is training.
       entries: ['index.html'],
       include: [
+        '@base-ui/react/menu',
+        '@base-ui/react/tooltip',
         '@huggingface/hub',
         'fflate',
         'hash-wasm',
