@@ -60,9 +60,7 @@ async function takeTour({ page: dom }: Playground) {
     await expect.poll(() => dom.getByTestId('tour-answer').textContent()).toBe(item.answer(facts))
     const evidence = item.evidence(facts)
     expect(evidence.length, item.id).toBeGreaterThan(0)
-    const body = `(${missingFrom.toString()})`
-    const find = () =>
-      dom.getByTestId(item.target).evaluate((element, [source, wanted]) => (new Function(`return ${source}`)() as typeof missingFrom)(element, wanted), [body, evidence] as const)
+    const find = () => dom.getByTestId(item.target).evaluate(missingFrom, evidence)
     await expect.poll(find, { message: item.id }).toEqual([])
     await dom.getByTestId('spotlight').waitFor()
     await dom.keyboard.press(item.id === 'tokens' ? 'Space' : 'ArrowRight')
