@@ -6,6 +6,7 @@ import type { Stores } from '../../store/hooks'
 import { StoresProvider } from '../../store/hooks'
 import { ErrorBoundary } from '../../ui/ErrorBoundary'
 import { heightAs } from '../../ui/height-as'
+import { Hideable } from '../../ui/Hideable'
 import { S } from '../../ui/strings'
 import { ArticleLater } from '../article/ArticleLater'
 import { Bar } from '../bar/Bar'
@@ -61,7 +62,9 @@ export function App({ stores }: { stores: Stores }) {
           <PlayPanel />
           <CurvesPanel />
           <TimelinePanel />
-          <ArticleLater />
+          <Hideable part="article">
+            <ArticleLater />
+          </Hideable>
         </main>
         <ReplayBar />
         <TakeAwayDialog />

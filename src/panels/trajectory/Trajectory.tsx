@@ -4,6 +4,7 @@ import { type FocusEvent, type KeyboardEvent, lazy, type MouseEvent, Suspense, u
 import { useDisplay, useSelection, useStores, useTokens } from '../../store/hooks'
 import type { EpisodeView } from '../../store/view'
 import { Help } from '../../ui/Help'
+import { Hideable } from '../../ui/Hideable'
 import { S } from '../../ui/strings'
 import { useNarrow } from '../../ui/useNarrow'
 import { FIRST_DRAWN } from './blocks'
@@ -114,7 +115,9 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
       {!by && (
         <div className="trajectory-controls">
           <span className="titled">
-            <ColourBy />
+            <Hideable part="heat">
+              <ColourBy />
+            </Hideable>
             <Help of="view:heat" name={S.trajectory.colour} />
           </span>
           <span className="titled">
