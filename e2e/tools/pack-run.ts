@@ -7,7 +7,7 @@ import type { PolicyComparison } from '../../src/core/examination'
 import type { TimelineSpan } from '../../src/core/timeline'
 import type { Tool } from '../../src/core/tools'
 import { RECORDED_RUN_VERSION, type RecordedRunFile } from '../../src/store/recorded-run'
-import { SPAN_LETTERS } from '../../src/store/recorded-timeline'
+import { SPAN_LETTERS, TENTHS } from '../../src/store/recorded-timeline'
 import { packComparisons } from './pack-comparisons'
 import { letters, optionParts, parts, rounded } from './pack-fields'
 
@@ -96,13 +96,13 @@ function packTimeline(spans: readonly TimelineSpan[]): NonNullable<PackedStep['t
     if (letter === undefined) throw new Error(`A span of ${kind} ${part ?? ''} has no letter`)
     return letter
   }
-  const starts = spans.map(({ start }) => Math.round(start))
+  const starts = spans.map(({ start }) => Math.round(TENTHS * start))
   return {
     kinds: spans.map(letterOf).join(''),
     lanes: spans.map(({ lane }) => lane),
     episodes: spans.map(({ episode }) => episode),
     turns: spans.map(({ turn }) => turn),
     starts: starts.map((start, i) => start - (starts[i - 1] ?? 0)),
-    lengths: spans.map(({ end }, i) => Math.round(end) - (starts[i] as number)),
+    lengths: spans.map(({ end }, i) => Math.round(TENTHS * end) - (starts[i] as number)),
   }
 }

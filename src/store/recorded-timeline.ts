@@ -1,4 +1,4 @@
-/** The spans of a recorded step's timeline as the file holds them: one list for each field, in whole milliseconds. */
+/** The spans of a recorded step's timeline as the file holds them: one list for each field, times in tenths of a millisecond. */
 
 import { z } from 'zod/mini'
 import type { SpanKind, TimelineSpan, TrainingPart } from '../core/timeline'
@@ -16,13 +16,16 @@ export const SPAN_LETTERS: Readonly<Record<string, { kind: SpanKind; part?: Trai
   o: { kind: 'training', part: 'optimizer' },
 }
 
+/** Of a millisecond. */
+export const TENTHS = 10
+
 export const timelineSchema = z
   .object({
     kinds: z.string().check(z.regex(/^[pswtrgco]*$/)),
     lanes: wholes,
     episodes: wholes,
     turns: wholes,
-    /** Of the first span, then what each begins later than the one before it. Ms. */
+    /** Of the first span, then what each begins later than the one before it. Tenths of a ms. */
     starts: wholes,
     lengths: wholes,
   })
@@ -33,6 +36,6 @@ export function readTimeline({ kinds, lanes, episodes, turns, starts, lengths }:
   let start = 0
   return [...kinds].map((letter, i) => {
     start += starts[i] as number
-    return { ...(SPAN_LETTERS[letter] as { kind: SpanKind }), lane: lanes[i] as number, episode: episodes[i] as number, turn: turns[i] as number, start, end: start + (lengths[i] as number) }
+    return { ...(SPAN_LETTERS[letter] as { kind: SpanKind }), lane: lanes[i] as number, episode: episodes[i] as number, turn: turns[i] as number, start: start / TENTHS, end: (start + (lengths[i] as number)) / TENTHS }
   })
 }
