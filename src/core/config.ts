@@ -2,7 +2,14 @@
 
 import type { ToolEdit } from './tool-edits'
 
-export type LossType = 'grpo' | 'bnpo' | 'dr_grpo' | 'dapo'
+export const LOSS_TYPES = ['grpo', 'bnpo', 'dr_grpo', 'dapo', 'cispo', 'sapo', 'vespo', 'luspo'] as const
+export type LossType = (typeof LOSS_TYPES)[number]
+export const IMPORTANCE_SAMPLING_LEVELS = ['token', 'sequence'] as const
+export type ImportanceSamplingLevel = (typeof IMPORTANCE_SAMPLING_LEVELS)[number]
+export const MISMATCH_MODES = ['token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'] as const
+/** How the sampler's disagreement with the training graph is answered: clamped or left out, by token or by sequence. */
+export type MismatchMode = (typeof MISMATCH_MODES)[number]
+export type MultiObjectiveAggregation = 'sum_then_normalize' | 'normalize_then_sum'
 export type ScaleRewards = 'group' | 'batch' | 'none'
 export type LrSchedulerType = 'linear' | 'cosine' | 'constant'
 
@@ -15,7 +22,7 @@ export interface GrpoConfig {
   max_completion_length: number
   /** Most rounds of tool calls in an episode. */
   max_tool_calling_iterations: number
-  /** GRPO steps (optimizer steps = max_steps × num_iterations). */
+  /** GRPO steps (optimizer steps = max_steps × num_iterations × steps_per_generation). */
   max_steps: number
   learning_rate: number
   lr_scheduler_type: LrSchedulerType
@@ -33,14 +40,47 @@ export interface GrpoConfig {
   /** null = off. */
   min_p: number | null
   loss_type: LossType
+  /** Whether ρ is a token's own, or one for its sequence (GSPO). */
+  importance_sampling_level: ImportanceSamplingLevel
   epsilon: number
-  /** null = the same as epsilon. */
+  /** null = the same as epsilon. With cispo it is the cap itself, not its distance from 1. */
   epsilon_high: number | null
+  /** Cap of ρ in the unclipped branch (two-sided clipping); null = none. */
+  delta: number | null
   /** Weight of the KL term; 0 = no reference pass. */
   beta: number
-  /** μ: optimizer steps per generation. */
+  /** Multiplies the KL term by ρ, which makes its gradient that of the KL (DeepSeek-V3.2). */
+  use_bias_correction_kl: boolean
+  /** Share of the step's tokens, those of the highest entropy, that the policy term acts on; 1 = all. */
+  top_entropy_quantile: number
+  /** Weight of the entropy bonus; 0 = none. */
+  entropy_coef: number
+  /** entropy_coef then moves by entropy_coef_delta after every optimizer step, towards entropy_target nats. */
+  use_adaptive_entropy: boolean
+  entropy_coef_min: number
+  entropy_coef_max: number
+  entropy_coef_delta: number
+  entropy_target: number
+  /** Sequences with A < 0 that have become less likely by more than this a token, nats, are left out; null = none is (DeepSeek-V3.2). */
+  off_policy_mask_threshold: number | null
+  /** Weighs what the sampler wrote by what the training graph thinks of it. TRL's name, whose sampler is vLLM; ours is the decode graph. */
+  vllm_importance_sampling_correction: boolean
+  vllm_importance_sampling_mode: MismatchMode
+  vllm_importance_sampling_clip_max: number | null
+  vllm_importance_sampling_clip_min: number | null
+  sapo_temperature_neg: number
+  sapo_temperature_pos: number
+  vespo_k_pos: number
+  vespo_lambda_pos: number
+  vespo_k_neg: number
+  vespo_lambda_neg: number
+  /** μ: how often the episodes of one generation are gone through. */
   num_iterations: number
+  /** Optimizer steps of one pass: each takes an equal share of the generation's episodes, drawn by the seed. */
+  steps_per_generation: number
   scale_rewards: ScaleRewards
+  /** Several reward functions: their weighted sum is measured in deviations, or each function by itself first (GDPO). */
+  multi_objective_aggregation: MultiObjectiveAggregation
   mask_truncated_completions: boolean
   seed: number
   /** Stop when the mean reward of the last five steps reaches this; null = never. */
@@ -67,15 +107,41 @@ export const DEFAULT_GRPO: GrpoConfig = {
   top_k: 0,
   min_p: null,
   loss_type: 'dapo',
+  importance_sampling_level: 'token',
   epsilon: 0.2,
   epsilon_high: null,
+  delta: null,
   beta: 0,
+  use_bias_correction_kl: true,
+  top_entropy_quantile: 1,
+  entropy_coef: 0,
+  use_adaptive_entropy: false,
+  entropy_coef_min: 0,
+  entropy_coef_max: 1,
+  entropy_coef_delta: 0.005,
+  entropy_target: 0.2,
+  off_policy_mask_threshold: null,
+  vllm_importance_sampling_correction: true,
+  vllm_importance_sampling_mode: 'sequence_mask',
+  vllm_importance_sampling_clip_max: 3,
+  vllm_importance_sampling_clip_min: null,
+  sapo_temperature_neg: 1.05,
+  sapo_temperature_pos: 1,
+  vespo_k_pos: 2,
+  vespo_lambda_pos: 3,
+  vespo_k_neg: 3,
+  vespo_lambda_neg: 2,
   num_iterations: 1,
+  steps_per_generation: 1,
   scale_rewards: 'group',
+  multi_objective_aggregation: 'sum_then_normalize',
   mask_truncated_completions: false,
   seed: 42,
   target_reward: null,
 }
+
+/** What runs of versions that had fewer settings were trained with; a kept config is read as {...EARLIER_GRPO, ...config}. */
+export const EARLIER_GRPO: GrpoConfig = { ...DEFAULT_GRPO, use_bias_correction_kl: false, vllm_importance_sampling_correction: false }
 
 /** The seven linear layers that a LoRA may sit on, by PEFT's names. */
 export const LORA_TARGETS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const

@@ -10,7 +10,7 @@
  */
 
 import type { ScaleRewards } from '../core/config'
-import { mean, standardDeviation } from './statistics'
+import { mean, present, standardDeviation, sum } from './statistics'
 
 /** Added to the standard deviation, as TRL does, so that tiny spreads are not blown up without bound. */
 export const ADVANTAGE_EPSILON = 1e-4
@@ -68,6 +68,41 @@ export function advantages(rewards: readonly (number | null)[], num_generations:
     if (scale_rewards === 'none') return centred
     return centred / ((scale_rewards === 'batch' ? (batchStd ?? 0) : group.std) + ADVANTAGE_EPSILON)
   })
+}
+
+/**
+ * R_i = Σ_k w_k · r_{i,k} over the reward functions that gave a number; null where none did.
+ * @param columns [functions][attempts]; null = this function has no opinion
+ * @param weights [functions]
+ */
+export function weightedRewards(columns: readonly (readonly (number | null)[])[], weights: readonly number[]): (number | null)[] {
+  const attempts = columns[0]?.length ?? 0
+  return Array.from({ length: attempts }, (_, i) => {
+    const given = columns.flatMap((column, k) => (column[i] === null || column[i] === undefined ? [] : [(weights[k] ?? 1) * column[i]]))
+    return given.length === 0 ? null : sum(given)
+  })
+}
+
+/**
+ * Advantages where every reward function is measured in its own deviations first (TRL's `normalize_then_sum`; GDPO, arXiv 2601.05242):
+ * each column becomes (r − mean of the group) / (std of the group + 1e-4), the columns are summed with their weights, and the sums of the
+ * whole step are centred and divided by their own deviation. A function with a large spread then cannot drown the others.
+ *
+ * @param columns [functions][groups × num_generations], group-major; null = this function has no opinion
+ * @throws RangeError when the rewards do not divide into groups
+ */
+export function advantagesByFunction(columns: readonly (readonly (number | null)[])[], weights: readonly number[], num_generations: number): Float64Array {
+  const scaled = columns.map((column) =>
+    splitIntoGroups(column, num_generations).flatMap((members) => {
+      const [centre, std] = [mean(members), standardDeviation(members)]
+      // One member's deviation is undefined, and so is its share.
+      return members.map((reward) => (reward === null || centre === null || std === null ? null : (reward - centre) / (std + ADVANTAGE_EPSILON)))
+    }),
+  )
+  const scorable = weightedRewards(columns, weights)
+  const sums = scorable.map((reward, i) => (reward === null ? null : sum(present(scaled.map((column, k) => (column[i] === null || column[i] === undefined ? null : (weights[k] ?? 1) * column[i]))))))
+  const [centre, std] = [mean(sums), standardDeviation(sums)]
+  return Float64Array.from(sums, (value) => (value === null || centre === null || std === null ? 0 : (value - centre) / (std + ADVANTAGE_EPSILON)))
 }
 
 function splitIntoGroups<T>(values: readonly T[], size: number): T[][] {

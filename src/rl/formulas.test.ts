@@ -1,17 +1,17 @@
 /** The table of loss types: what the card writes is what training divides by, and one token's term is all that the loss is made of. */
 import { describe, expect, it } from 'vitest'
-import type { LossType } from '../core/config'
+import { DEFAULT_GRPO, LOSS_TYPES, type LossType } from '../core/config'
 import { RandomStream } from '../core/random'
 import { FACTOR_TEX, LOSS_FORMULAS } from './formulas'
-import { countTrained, factorsOf, type LossNormalizer, lossNormalizer, type LossOptions, policyLoss, type PolicySequence, tokenTerm, tokenWeight } from './loss'
+import { countTrained, factorsOf, type LossNormalizer, lossNormalizer, type LossOptions, policyLoss, type PolicySequence, sequenceTerms, type TokenTerm, tokenWeight } from './loss'
+import { TERM_OF } from './terms'
 
-const LOSS_TYPES = Object.keys(LOSS_FORMULAS) as LossType[]
 const normalizer = (loss_type: LossType): LossNormalizer => ({ loss_type, sequences: 8, tokens: 100, max_completion_length: 512 })
 
 describe('the table of loss types', () => {
   it('gives the weights of TRL’s reductions', () => {
     const weights = LOSS_TYPES.map((loss_type) => [loss_type, 1 / tokenWeight(normalizer(loss_type), 20)])
-    expect(Object.fromEntries(weights)).toEqual({ grpo: 8 * 20, bnpo: 100, dr_grpo: 8 * 512, dapo: 100 })
+    expect(Object.fromEntries(weights)).toEqual({ grpo: 8 * 20, bnpo: 100, dr_grpo: 8 * 512, dapo: 100, cispo: 100, sapo: 8 * 20, vespo: 100, luspo: 8 })
   })
 
   it('never divides by less than 1', () => {
@@ -30,10 +30,15 @@ describe('the table of loss types', () => {
   })
 })
 
-describe('the term of one token', () => {
-  const options = { epsilon: 0.2, epsilon_high: 0.28, beta: 0 }
-  const at = (ratio: number, advantage: number) => tokenTerm(Math.log(ratio) - 1, -1, null, advantage, options)
+const options = (change: Partial<LossOptions> = {}): LossOptions => ({ ...DEFAULT_GRPO, epsilon_high: 0.28, vllm_importance_sampling_correction: false, ...change })
 
+/** The term of a sequence of one token. */
+const one = (logprob: number, old: number | null, ref: number | null, advantage: number, change: Partial<LossOptions> = {}) => {
+  const sequence: PolicySequence = { mask: [1], advantage, oldLogprobs: old === null ? null : [old], refLogprobs: ref === null ? null : [ref] }
+  return sequenceTerms(sequence, [logprob], null, options(change)).terms[0] as TokenTerm
+}
+
+describe('the term of one token', () => {
   it.each([
     [1.5, 2, 'clipped', -2.56, 0],
     [1.5, -2, 'unclipped', 3, 3],
@@ -42,19 +47,23 @@ describe('the term of one token', () => {
     [1.1, 2, 'equal', -2.2, -2.2],
     [1.5, 0, 'equal', 0, 0],
   ])('ratio %s, advantage %s: the min takes %s', (ratio, advantage, branch, value, derivative) => {
-    const term = at(ratio, advantage)
-    expect(term.branch).toBe(branch)
-    expect(term.value).toBeCloseTo(value, 12)
+    const term = one(Math.log(ratio) - 1, -1, null, advantage)
+    expect(term.clip?.branch).toBe(branch)
+    expect(term.total).toBeCloseTo(value, 12)
     expect(term.derivative).toBeCloseTo(derivative, 12)
   })
 
   it('has the ratio 1 exactly without an old log-prob, and a KL part only with beta and a reference', () => {
-    expect(tokenTerm(-1, null, -2, 1, { ...options, beta: 0 })).toMatchObject({ ratio: 1, kl: null, value: -1 })
-    const { kl, value, derivative } = tokenTerm(-1, null, -2, 1, { ...options, beta: 0.1 })
+    expect(one(-1, null, -2, 1)).toMatchObject({ ratio: 1, kl: null, total: -1 })
+    const { kl, total, derivative } = one(-1, null, -2, 1, { beta: 0.1, use_bias_correction_kl: false })
     expect(kl).toBeCloseTo(Math.exp(-1), 12)
-    expect(value).toBeCloseTo(-1 + 0.1 * Math.exp(-1), 12)
+    expect(total).toBeCloseTo(-1 + 0.1 * Math.exp(-1), 12)
     expect(derivative).toBeCloseTo(-1 + 0.1 * (1 - Math.exp(-1)), 12)
-    expect(tokenTerm(-1, null, null, 1, { ...options, beta: 0.1 }).kl).toBeNull()
+    expect(one(-1, null, null, 1, { beta: 0.1 }).kl).toBeNull()
+  })
+
+  it('pushes alike at the ratio 1, whatever the loss type', () => {
+    for (const loss_type of LOSS_TYPES) expect(one(-1, null, null, 1.5, { loss_type, epsilon_high: 5 }).derivative).toBeCloseTo(-1.5, 12)
   })
 
   it.each(LOSS_TYPES)('%s: weighted terms add up to policyLoss, and derivatives are its own', (loss_type) => {
@@ -68,22 +77,22 @@ describe('the term of one token', () => {
       refLogprobs: values(1.5),
     }))
     const logprobs = sequences.map(() => values(1.5))
-    const settings: LossOptions = { ...options, loss_type, beta: 0.04, max_completion_length: 32 }
+    const settings = options({ loss_type, beta: 0.04, max_completion_length: 32 })
     const sizes = lossNormalizer(sequences.map((s) => s.mask), settings)
     const { loss, dLogprobs } = policyLoss(sequences, logprobs, sizes, settings)
     const branches = new Set<string>()
     let total = 0
-    sequences.forEach(({ mask, advantage, oldLogprobs, refLogprobs }, s) => {
-      const weight = tokenWeight(sizes, countTrained(mask))
-      for (let t = 0; t < length; t++) {
-        if (mask[t] !== 1) continue
-        const term = tokenTerm(logprobs[s]?.[t] ?? 0, oldLogprobs?.[t] ?? 0, refLogprobs?.[t] ?? 0, advantage, settings)
-        branches.add(term.branch)
-        total += weight * term.value
+    sequences.forEach((sequence, s) => {
+      const weight = tokenWeight(sizes, countTrained(sequence.mask))
+      sequenceTerms(sequence, logprobs[s] ?? [], null, settings).terms.forEach((term, t) => {
+        expect(term === null).toBe(sequence.mask[t] !== 1)
+        if (!term) return
+        if (term.clip) branches.add(term.clip.branch)
+        total += weight * term.total
         expect(dLogprobs[s]?.[t]).toBeCloseTo(weight * term.derivative, 14)
-      }
+      })
     })
-    expect(branches).toEqual(new Set(['clipped', 'unclipped', 'equal']))
+    if (TERM_OF[loss_type] === 'clip') expect(branches).toEqual(new Set(['clipped', 'unclipped', 'equal']))
     expect(total).toBeCloseTo(loss, 12)
     expect(factorsOf(sizes, 3)).toMatchObject({ sequences: 3, sequenceTokens: 3 })
   })

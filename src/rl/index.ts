@@ -3,7 +3,8 @@
  *
  * 1. `advantages.ts`  rewards of a group of attempts at one task → how much better than its siblings each attempt was
  * 2. `loss.ts`        advantage and log-probabilities → the loss and its derivative by every log-probability
- *    (`formulas.ts`: what each loss_type divides by, and how it is written)
+ *    (`terms.ts`: one token's term for each loss_type; `ratio.ts`: how far the policy has moved, and what follows from it;
+ *    `entropy.ts`: train where the policy is undecided; `formulas.ts`: what each loss_type divides by, and how it is written)
  * 3. `kl.ts`          the optional pull back to the reference policy
  * 4. `schedule.ts`    the learning rate at each optimizer step
  * 5. `metrics.ts`     what of all this is worth a curve, under TRL's names (`statistics.ts` holds the means behind them)
@@ -16,10 +17,13 @@
 
 export * from './advantages'
 export * from './dpo'
+export * from './entropy'
 export * from './formulas'
 export * from './kl'
 export * from './loss'
 export * from './metrics'
+export * from './ratio'
 export * from './schedule'
 export * from './sft'
 export * from './statistics'
+export * from './terms'

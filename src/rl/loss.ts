@@ -3,20 +3,30 @@
  *
  * For each token that the model wrote, with advantage A of its episode:
  *
- *     ρ    = exp(logπ − logπ_old)                     how much likelier the token has become since it was sampled
- *     loss = −min(ρ·A, clip(ρ, 1 − ε, 1 + ε_high)·A)  push good tokens up, bad ones down, but not far in one go
- *            + β · k3(π, π_ref)                       and stay near the reference (kl.ts)
+ *     ρ    = exp(logπ − logπ_old)            how much likelier the token has become since it was sampled (ratio.ts)
+ *     loss = term(ρ, A) · weight             push good tokens up, bad ones down, but not far in one go (terms.ts)
+ *            + β · k3(π, π_ref)              and stay near the reference (kl.ts)
+ *     step = average of all of these         (formulas.ts says over what)
+ *            − c · mean entropy              and, if asked, stay undecided (entropy.ts)
  *
- * Tokens that the environment or the chat template wrote have mask 0: the model reads them, but does not train on them.
- * The variants of GRPO differ only in how the per-token terms are averaged; that is the normaliser's weight below.
+ * `weight` is 1 unless an option says otherwise: 0 for a token that is not undecided enough or a sequence that is too far gone, or the
+ * correction for a sampler that disagrees with the training graph. Tokens that the environment or the chat template wrote have mask
+ * 0: the model reads them, but does not train on them.
  */
 
 import type { GrpoConfig, LossType } from '../core/config'
+import type { EntropyOptions } from './entropy'
 import { LOSS_FORMULAS, type Factor } from './formulas'
 import { k3, k3Derivative } from './kl'
+import { isOnPolicy, logImportance, logRatios, mismatchWeights, vespoWeight, type MismatchOptions } from './ratio'
 import { sum } from './statistics'
+import { type PolicyTerm, policyTerm, type TermOptions } from './terms'
 
-export type LossOptions = Pick<GrpoConfig, 'loss_type' | 'epsilon' | 'epsilon_high' | 'beta' | 'max_completion_length'>
+/** Everything that the loss reads of the settings. */
+export type LossOptions = TermOptions &
+  MismatchOptions &
+  EntropyOptions &
+  Pick<GrpoConfig, 'importance_sampling_level' | 'beta' | 'use_bias_correction_kl' | 'off_policy_mask_threshold' | 'top_entropy_quantile' | 'max_completion_length'>
 
 /**
  * The denominators of one optimizer step. They are known before the first micro-batch, so micro-batches simply add up
@@ -58,62 +68,6 @@ export function tokenWeight(normalizer: LossNormalizer, trainedTokens: number): 
   return 1 / LOSS_FORMULAS[normalizer.loss_type].dividedBy.reduce((product, factor) => product * Math.max(1, factors[factor]), 1)
 }
 
-export type TermOptions = Pick<GrpoConfig, 'epsilon' | 'epsilon_high' | 'beta'>
-
-/** The loss of one token before it is weighted, with everything that it is made of. */
-export interface TokenTerm {
-  /** ρ. */
-  ratio: number
-  /** ρ kept between 1 − ε and 1 + ε_high. */
-  clippedRatio: number
-  /** The two branches of the min: ρ·A and clip(ρ)·A. */
-  unclipped: number
-  clipped: number
-  /** The branch that the min took; 'clipped' has no derivative. 'equal': ρ is within the clip range, or A is 0. */
-  branch: 'unclipped' | 'clipped' | 'equal'
-  /** k3 in nats; null when beta is 0 or there is no reference log-prob. */
-  kl: number | null
-  /** −min(…) + β·k3. */
-  value: number
-  /** d value / d logπ. */
-  derivative: number
-}
-
-/** Bounds of the clip, 1 − ε and 1 + ε_high. */
-export function clipRange({ epsilon, epsilon_high }: Pick<TermOptions, 'epsilon' | 'epsilon_high'>): { low: number; high: number } {
-  return { low: 1 - epsilon, high: 1 + (epsilon_high ?? epsilon) }
-}
-
-/**
- * One trained token's term. Log-probabilities in nats; `oldLogprob` null = the present one is the old one, so ρ is exactly 1;
- * `refLogprob` null leaves the KL term out.
- */
-export function tokenTerm(
-  logprob: number,
-  oldLogprob: number | null,
-  refLogprob: number | null,
-  advantage: number,
-  options: TermOptions,
-): TokenTerm {
-  const { low, high } = clipRange(options)
-  const ratio = oldLogprob === null ? 1 : Math.exp(logprob - oldLogprob)
-  const clippedRatio = Math.min(Math.max(ratio, low), high)
-  const unclipped = ratio * advantage
-  const clipped = clippedRatio * advantage
-  const isClipped = (advantage < 0 && ratio < low) || (advantage > 0 && ratio > high)
-  const branch = isClipped ? 'clipped' : clippedRatio === ratio || advantage === 0 ? 'equal' : 'unclipped'
-  let value = -Math.min(unclipped, clipped)
-  // d ρ / d logπ = ρ, so the unclipped branch's derivative is −ρ·A.
-  let derivative = isClipped || advantage === 0 ? 0 : -ratio * advantage
-  let kl: number | null = null
-  if (options.beta !== 0 && refLogprob !== null) {
-    kl = k3(logprob, refLogprob)
-    value += options.beta * kl
-    derivative += options.beta * k3Derivative(logprob, refLogprob)
-  }
-  return { ratio, clippedRatio, unclipped, clipped, branch, kl, value, derivative }
-}
-
 /** One sequence as the loss sees it; arrays are [tokens] and read only where mask is 1. */
 export interface PolicySequence {
   mask: ArrayLike<number>
@@ -122,21 +76,102 @@ export interface PolicySequence {
   oldLogprobs: ArrayLike<number> | null
   /** logπ_ref; needed when beta is not 0. */
   refLogprobs: ArrayLike<number> | null
+  /** The sampler's log-probs; absent where it did not tell them, and nothing is then corrected. */
+  samplerLogprobs?: ArrayLike<number> | null
+  /** Entropies of the present policy, nats; needed where `threshold` is a number. */
+  entropies?: ArrayLike<number> | null
+}
+
+/** The loss of one token before it is averaged, with everything that it is made of. */
+export interface TokenTerm extends PolicyTerm {
+  /** What the policy term is multiplied by: masks and correction, 1 without any. */
+  factor: number
+  /** k3 in nats (times ρ with use_bias_correction_kl); null when beta is 0 or there is no reference log-prob. */
+  kl: number | null
+  /** term · factor + β · k3. */
+  total: number
+  /** d (sum of the sequence's totals) / d logπ of this token. */
+  derivative: number
+}
+
+/** The terms of one sequence, [tokens]; null where the mask is 0. */
+export interface SequenceTerms {
+  terms: (TokenTerm | null)[]
+  /** Trained tokens. */
+  tokens: number
+  /** VESPO's φ; 1 with other losses. */
+  phi: number
+  /** Whether the off-policy mask left the sequence in. */
+  kept: boolean
+}
+
+/**
+ * The terms of a sequence and their derivatives. Log-probabilities [tokens] in nats. `threshold`: least entropy of a token that has a
+ * policy term (entropy.ts); null = any.
+ *
+ * @throws RangeError when there is a threshold and the sequence has no entropies
+ */
+export function sequenceTerms(sequence: PolicySequence, logprobs: ArrayLike<number>, threshold: number | null, options: LossOptions): SequenceTerms {
+  const { mask, advantage, oldLogprobs, refLogprobs, samplerLogprobs = null, entropies = null } = sequence
+  if (threshold !== null && !entropies) throw new RangeError('top_entropy_quantile needs the entropies of every sequence')
+  const old = oldLogprobs ?? logprobs
+  const tokens = countTrained(mask)
+  const ratios = logRatios(logprobs, oldLogprobs)
+  const bySequence = options.importance_sampling_level === 'sequence'
+  const importance = logImportance(ratios, mask, tokens, options.importance_sampling_level)
+  const mismatch = mismatchWeights(old, samplerLogprobs, mask, options)
+  const isVespo = options.loss_type === 'vespo'
+  const phi = isVespo ? vespoWeight(ratios, mask, advantage, mismatch, options) : 1
+  const kept = isOnPolicy(logprobs, samplerLogprobs ?? old, mask, tokens, advantage, options.off_policy_mask_threshold)
+
+  // At level 'sequence' every token's term depends on every log-prob, by ρ: these are added up and shared out.
+  let shared = 0
+  const terms = Array.from(mask, (m, t): TokenTerm | null => {
+    if (m !== 1) return null
+    const logprob = logprobs[t] as number
+    const ratio = Math.exp(importance[t] as number)
+    const term = policyTerm(ratio, logprob, advantage, phi, options)
+    const undecided = threshold === null || ((entropies as ArrayLike<number>)[t] as number) >= threshold
+    const factor = !kept || !undecided ? 0 : mismatch && !isVespo ? (mismatch[t] as number) : 1
+    let total = factor === 0 ? 0 : term.value * factor
+    let derivative = factor === 0 ? 0 : term.byLogprob * factor
+    let byRatio = factor === 0 ? 0 : term.byRatio * factor
+    let kl: number | null = null
+    if (options.beta !== 0 && refLogprobs) {
+      const reference = refLogprobs[t] as number
+      const correction = options.use_bias_correction_kl ? ratio : 1
+      kl = k3(logprob, reference) * correction
+      total += options.beta * kl
+      derivative += options.beta * k3Derivative(logprob, reference) * correction
+      if (options.use_bias_correction_kl) byRatio += options.beta * kl
+    }
+    if (bySequence) shared += byRatio
+    else derivative += byRatio
+    return { ...term, factor, kl, total, derivative }
+  })
+  if (bySequence) for (const term of terms) if (term) term.derivative += shared / Math.max(1, tokens)
+  return { terms, tokens, phi, kept }
 }
 
 /** What the metrics need of one sequence: sums over its trained tokens. */
 export interface PolicySequenceStatistics {
   tokens: number
-  /** Tokens with A < 0 and ρ < 1 − ε: already pushed down far enough. */
+  /** What the clip counts are shares of: tokens, or 1 at level 'sequence', where a sequence counts once. */
+  counted: number
+  /** Pushed down far enough: A < 0 and ρ < 1 − ε. */
   clippedLow: number
-  /** Tokens with A > 0 and ρ > 1 + ε_high: already pushed up far enough. */
+  /** Pushed up far enough: A > 0 and ρ > 1 + ε_high (cispo: ρ > ε_high). */
   clippedHigh: number
   /** Sum of k3 in nats; null when beta is 0. */
   kl: number | null
+  /** VESPO's φ; absent with other losses. */
+  phi?: number
+  /** Left out by the off-policy mask. */
+  offPolicy?: true
 }
 
 export interface PolicyLoss {
-  /** This micro-batch's share of the step's loss; the shares of all micro-batches add up to it. */
+  /** This micro-batch's share of the step's loss; the shares of all micro-batches add up to it. The entropy bonus is not in it. */
   loss: number
   /** d loss / d logπ, one [tokens] array a sequence; 0 where mask is 0. */
   dLogprobs: Float64Array[]
@@ -144,11 +179,11 @@ export interface PolicyLoss {
 }
 
 /**
- * The clipped policy loss of one micro-batch and its derivatives (PPO, arXiv 1707.06347, eq. 7; ε_high from DAPO, arXiv
- * 2503.14476). A token that is clipped has derivative 0: it has moved far enough.
+ * The policy loss of one micro-batch and its derivatives.
  *
  * @param sequences the micro-batch's sequences
  * @param logprobs present log-probabilities of the same sequences, [tokens] each, in nats
+ * @param threshold least entropy of a token with a policy term, from the whole optimizer step; null = any
  * @throws RangeError when beta is not 0 and a sequence has no reference log-probs, or the counts differ
  */
 export function policyLoss(
@@ -156,32 +191,35 @@ export function policyLoss(
   logprobs: readonly ArrayLike<number>[],
   normalizer: LossNormalizer,
   options: LossOptions,
+  threshold: number | null = null,
 ): PolicyLoss {
   if (sequences.length !== logprobs.length) throw new RangeError(`${sequences.length} sequences, ${logprobs.length} score arrays`)
   const result: PolicyLoss = { loss: 0, dLogprobs: [], statistics: [] }
-
-  sequences.forEach(({ mask, advantage, oldLogprobs, refLogprobs }, s) => {
-    if (options.beta !== 0 && !refLogprobs) throw new RangeError(`sequence ${s} has no reference log-probs, but beta is ${options.beta}`)
-    const now = logprobs[s] as ArrayLike<number>
-    const gradient = new Float64Array(mask.length)
-    const kl = options.beta === 0 ? null : 0
-    const statistics: PolicySequenceStatistics = { tokens: countTrained(mask), clippedLow: 0, clippedHigh: 0, kl }
-    const weight = tokenWeight(normalizer, statistics.tokens)
-
-    for (let t = 0; t < mask.length; t++) {
-      if (mask[t] !== 1) continue
-      const old = oldLogprobs ? (oldLogprobs[t] as number) : null
-      const reference = options.beta !== 0 && refLogprobs ? (refLogprobs[t] as number) : null
-      const term = tokenTerm(now[t] as number, old, reference, advantage, options)
-      if (term.branch === 'clipped') statistics[advantage < 0 ? 'clippedLow' : 'clippedHigh']++
-      if (term.kl !== null) statistics.kl = (statistics.kl ?? 0) + term.kl
-      result.loss += weight * term.value
-      gradient[t] = weight * term.derivative
-    }
-    result.dLogprobs.push(gradient)
-    result.statistics.push(statistics)
+  sequences.forEach((sequence, s) => {
+    if (options.beta !== 0 && !sequence.refLogprobs) throw new RangeError(`sequence ${s} has no reference log-probs, but beta is ${options.beta}`)
+    const found = sequenceTerms(sequence, logprobs[s] as ArrayLike<number>, threshold, options)
+    const weight = tokenWeight(normalizer, found.tokens)
+    result.dLogprobs.push(Float64Array.from(found.terms, (term) => (term ? weight * term.derivative : 0)))
+    for (const term of found.terms) if (term) result.loss += weight * term.total
+    result.statistics.push(statisticsOf(found, options))
   })
   return result
+}
+
+function statisticsOf({ terms, tokens, phi, kept }: SequenceTerms, options: LossOptions): PolicySequenceStatistics {
+  const there = terms.filter((term) => term !== null)
+  const counted = options.importance_sampling_level === 'sequence' ? Math.min(1, tokens) : tokens
+  // At level 'sequence' all tokens have the same ρ.
+  const one = (bound: 'low' | 'high') => (there.filter((term) => term.bound === bound).length * counted) / Math.max(1, tokens)
+  return {
+    tokens,
+    counted,
+    clippedLow: one('low'),
+    clippedHigh: one('high'),
+    kl: options.beta === 0 ? null : sum(there.map((term) => term.kl ?? 0)),
+    ...(options.loss_type === 'vespo' && { phi }),
+    ...(!kept && { offPolicy: true as const }),
+  }
 }
 
 /** Number of ones in a mask. */

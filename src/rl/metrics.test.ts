@@ -1,4 +1,5 @@
 /** Metric definitions, each on a case worked out by hand. */
+import { DEFAULT_GRPO } from '../core/config'
 import { describe, expect, it } from 'vitest'
 import { verdictOf, type Episode, type Turn, type Verdict } from '../core/episode'
 import { advantages, groupStatistics } from './advantages'
@@ -163,11 +164,11 @@ describe('mismatchMetrics', () => {
 describe('updateMetrics', () => {
   it('takes token means per optimizer step and averages the steps', () => {
     const row = (tokens: number, clippedLow: number, clippedHigh: number, entropy: number) =>
-      ({ tokens, clippedLow, clippedHigh, entropy, kl: null })
+      ({ tokens, counted: tokens, clippedLow, clippedHigh, entropy, kl: null })
     const metrics = updateMetrics([
-      { loss: 1, grad_norm: 5, learning_rate: 0.1, sequences: [row(4, 0, 0, 4), row(1, 0, 0, 6)] },
-      { loss: 2, grad_norm: 7, learning_rate: 0.2, sequences: [row(4, 1, 0, 4), row(1, 0, 1, 1), row(0, 0, 0, 0)] },
-    ])
+      { loss: 1, policy_loss: 1, grad_norm: 5, learning_rate: 0.1, sequences: [row(4, 0, 0, 4), row(1, 0, 0, 6)] },
+      { loss: 2, policy_loss: 2, grad_norm: 7, learning_rate: 0.2, sequences: [row(4, 1, 0, 4), row(1, 0, 1, 1), row(0, 0, 0, 0)] },
+    ], DEFAULT_GRPO)
     expect(metrics).toEqual({
       loss: 1.5,
       grad_norm: 7,

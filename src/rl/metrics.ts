@@ -4,12 +4,13 @@
  * cannot. null means undefined (nothing to average), which is not 0.
  */
 
-import type { ScaleRewards } from '../core/config'
+import type { GrpoConfig, ScaleRewards } from '../core/config'
 import { unparsed, verdictOf, VERDICTS, type Episode, type ExitReason } from '../core/episode'
 import type { Metrics } from '../core/events'
 import type { GroupStatistics } from './advantages'
 import { countTrained, type PolicySequenceStatistics } from './loss'
 import { maximum, mean, minimum, standardDeviation, sum } from './statistics'
+import { TERM_OF } from './terms'
 
 const EXIT_REASONS: readonly ExitReason[] = ['env_done', 'answered', 'turn_limit', 'token_limit', 'env_error', 'env_unreadable', 'stopped']
 
@@ -138,7 +139,12 @@ export function mismatchMetrics(sequences: readonly MismatchSequence[]): Metrics
 
 /** One optimizer step. */
 export interface UpdateRecord {
+  /** With the entropy bonus. */
   loss: number
+  /** Without it. */
+  policy_loss: number
+  /** The bonus' coefficient after the step; absent where there is no bonus. */
+  entropy_coef?: number
   /** Before clipping. */
   grad_norm: number
   /** The rate that was applied. */
@@ -148,30 +154,47 @@ export interface UpdateRecord {
 }
 
 /**
- * loss, entropy, kl (only with beta), clip_ratio/*: token means over the optimizer step, averaged over the step's
- * num_iterations optimizer steps; clip_ratio/low_min and /high_max are over sequences of the sequence's clipped share.
- * grad_norm and learning_rate are the last optimizer step's, as the Hugging Face Trainer logs them.
+ * loss, entropy, kl (only with beta), clip_ratio/*: token means over the optimizer step (with one ρ a sequence: means over sequences),
+ * averaged over the step's optimizer steps; clip_ratio/low_min and /high_max are over sequences of the sequence's clipped share.
+ * grad_norm, learning_rate and entropy_coef are the last optimizer step's, as the Hugging Face Trainer logs them. cispo has its own clip
+ * metric, vespo the mean φ over sequences. off_policy/masked (not TRL's): share of sequences that the off-policy mask left out.
  */
-export function updateMetrics(updates: readonly UpdateRecord[]): Metrics {
+export function updateMetrics(updates: readonly UpdateRecord[], options: Pick<GrpoConfig, 'loss_type' | 'off_policy_mask_threshold'>): Metrics {
   const last = updates.at(-1)
   const average = (of: (update: UpdateRecord) => number | null) => mean(updates.map(of))
-  const perToken = (of: (sequence: UpdateRecord['sequences'][number]) => number) =>
+  type Sequence = UpdateRecord['sequences'][number]
+  const over = (size: (sequence: Sequence) => number, of: (sequence: Sequence) => number) =>
     average(({ sequences }) => {
-      const tokens = sum(sequences.map((sequence) => sequence.tokens))
-      return tokens === 0 ? null : sum(sequences.map(of)) / tokens
+      const all = sum(sequences.map(size))
+      return all === 0 ? null : sum(sequences.map(of)) / all
     })
-  const shares = (update: UpdateRecord, of: (sequence: PolicySequenceStatistics) => number) =>
-    update.sequences.filter((sequence) => sequence.tokens > 0).map((sequence) => of(sequence) / sequence.tokens)
+  const perToken = (of: (sequence: Sequence) => number) => over(({ tokens }) => tokens, of)
+  const perRatio = (of: (sequence: Sequence) => number) => over(({ counted }) => counted, of)
+  const perSequence = (of: (sequence: Sequence) => number) => over(() => 1, of)
+  const shares = (update: UpdateRecord, of: (sequence: Sequence) => number) =>
+    update.sequences.filter((sequence) => sequence.counted > 0).map((sequence) => of(sequence) / sequence.counted)
   const metrics: Metrics = {
     loss: average((update) => update.loss),
     grad_norm: last?.grad_norm ?? null,
     learning_rate: last?.learning_rate ?? null,
     entropy: perToken((sequence) => sequence.entropy),
-    'clip_ratio/low_mean': perToken((sequence) => sequence.clippedLow),
-    'clip_ratio/low_min': average((update) => minimum(shares(update, (sequence) => sequence.clippedLow))),
-    'clip_ratio/high_mean': perToken((sequence) => sequence.clippedHigh),
-    'clip_ratio/high_max': average((update) => maximum(shares(update, (sequence) => sequence.clippedHigh))),
-    'clip_ratio/region_mean': perToken((sequence) => sequence.clippedLow + sequence.clippedHigh),
+  }
+  const family = TERM_OF[options.loss_type]
+  if (family === 'clip') {
+    Object.assign(metrics, {
+      'clip_ratio/low_mean': perRatio((sequence) => sequence.clippedLow),
+      'clip_ratio/low_min': average((update) => minimum(shares(update, (sequence) => sequence.clippedLow))),
+      'clip_ratio/high_mean': perRatio((sequence) => sequence.clippedHigh),
+      'clip_ratio/high_max': average((update) => maximum(shares(update, (sequence) => sequence.clippedHigh))),
+      'clip_ratio/region_mean': perRatio((sequence) => sequence.clippedLow + sequence.clippedHigh),
+    })
+  }
+  if (family === 'cispo') metrics['cispo_clip_ratio'] = perRatio((sequence) => sequence.clippedHigh)
+  if (family === 'vespo') metrics['vespo/phi_seq_mean'] = perSequence((sequence) => sequence.phi ?? 0)
+  if (options.off_policy_mask_threshold !== null) metrics['off_policy/masked'] = perSequence((sequence) => (sequence.offPolicy ? 1 : 0))
+  if (last?.entropy_coef !== undefined) {
+    metrics['entropy_coef'] = last.entropy_coef
+    metrics['policy_loss'] = average((update) => update.policy_loss)
   }
   if (updates.some((update) => update.sequences.some((sequence) => sequence.kl !== null))) {
     metrics['kl'] = perToken((sequence) => sequence.kl ?? 0)

@@ -1,14 +1,14 @@
 /** The table of every setting a person may change: its TRL name, its limits, how it is read from and written to text. */
 
 import { z } from 'zod/mini'
-import { type GrpoConfig, LORA_TARGETS, type LoraTarget, type RunConfig } from '../core/config'
+import { type GrpoConfig, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, type LoraTarget, LOSS_TYPES, MISMATCH_MODES, type RunConfig } from '../core/config'
 
 /** Settings that have a control; TRL's names, and PEFT's r and lora_alpha. */
 export type SettingKey =
-  | Exclude<keyof GrpoConfig, 'adam_beta1' | 'adam_beta2' | 'adam_epsilon' | 'weight_decay' | 'mask_truncated_completions'>
+  | Exclude<keyof GrpoConfig, 'adam_beta1' | 'adam_beta2' | 'adam_epsilon' | 'weight_decay' | 'multi_objective_aggregation'>
   | 'r'
   | 'lora_alpha'
-export type SettingValue = number | string | null
+export type SettingValue = number | string | boolean | null
 
 export type Setting = {
   key: SettingKey
@@ -17,6 +17,7 @@ export type Setting = {
 } & (
   | { kind: 'number'; integer: boolean; min: number; max: number; step: number; /** min itself is refused. */ above: boolean }
   | { kind: 'choice'; options: readonly string[] }
+  | { kind: 'flag' }
 )
 
 const whole = (key: SettingKey, min: number, max: number): Setting => ({
@@ -39,7 +40,8 @@ const real = (key: SettingKey, min: number, max: number, step: number, more: { o
   above: more.above ?? false,
   off: more.off ?? false,
 })
-const choice = (key: SettingKey, ...options: string[]): Setting => ({ key, kind: 'choice', options, off: false })
+const choice = (key: SettingKey, ...options: readonly string[]): Setting => ({ key, kind: 'choice', options, off: false })
+const flag = (key: SettingKey): Setting => ({ key, kind: 'flag', off: false })
 
 /** Shown at once; the rest is one click away. */
 export const MAIN_SETTINGS: readonly Setting[] = [
@@ -51,16 +53,56 @@ export const MAIN_SETTINGS: readonly Setting[] = [
   real('temperature', 0, 5, 0.1, { above: true }),
 ]
 
-export const SETTING_GROUPS: readonly { id: 'loss' | 'schedule' | 'sampling' | 'lora'; settings: readonly Setting[] }[] = [
+export type SettingGroup = 'loss' | 'masks' | 'families' | 'mismatch' | 'schedule' | 'sampling' | 'lora'
+
+export const SETTING_GROUPS: readonly { id: SettingGroup; settings: readonly Setting[] }[] = [
   {
     id: 'loss',
     settings: [
-      choice('loss_type', 'grpo', 'bnpo', 'dr_grpo', 'dapo'),
+      choice('loss_type', ...LOSS_TYPES),
       choice('scale_rewards', 'group', 'batch', 'none'),
+      choice('importance_sampling_level', ...IMPORTANCE_SAMPLING_LEVELS),
       real('epsilon', 0, 10, 0.05),
       real('epsilon_high', 0, 10, 0.05, { off: true }),
+      real('delta', 0, 100, 0.5, { off: true, above: true }),
       real('beta', 0, 10, 0.01),
+      flag('use_bias_correction_kl'),
       whole('num_iterations', 1, 16),
+      whole('steps_per_generation', 1, 16),
+    ],
+  },
+  {
+    id: 'masks',
+    settings: [
+      flag('mask_truncated_completions'),
+      real('top_entropy_quantile', 0, 1, 0.1, { above: true }),
+      real('entropy_coef', 0, 10, 0.001),
+      flag('use_adaptive_entropy'),
+      real('entropy_target', 0, 20, 0.05),
+      real('entropy_coef_delta', 0, 1, 0.001),
+      real('entropy_coef_min', 0, 10, 0.001),
+      real('entropy_coef_max', 0, 10, 0.1),
+      real('off_policy_mask_threshold', -100, 100, 0.1, { off: true }),
+    ],
+  },
+  {
+    id: 'families',
+    settings: [
+      real('sapo_temperature_pos', 0, 100, 0.05, { above: true }),
+      real('sapo_temperature_neg', 0, 100, 0.05, { above: true }),
+      real('vespo_k_pos', 0, 100, 0.5),
+      real('vespo_lambda_pos', 0, 100, 0.5),
+      real('vespo_k_neg', 0, 100, 0.5),
+      real('vespo_lambda_neg', 0, 100, 0.5),
+    ],
+  },
+  {
+    id: 'mismatch',
+    settings: [
+      flag('vllm_importance_sampling_correction'),
+      choice('vllm_importance_sampling_mode', ...MISMATCH_MODES),
+      real('vllm_importance_sampling_clip_max', 0, 1000, 0.5, { off: true, above: true }),
+      real('vllm_importance_sampling_clip_min', 0, 1000, 0.1, { off: true }),
     ],
   },
   {
@@ -102,6 +144,7 @@ export function setSetting(config: RunConfig, key: SettingKey, value: SettingVal
 /** What a setting accepts, as a schema over the parsed value. */
 function schemaOf(setting: Setting): z.ZodMiniType<SettingValue> {
   if (setting.kind === 'choice') return z.enum(setting.options as [string, ...string[]])
+  if (setting.kind === 'flag') return z.boolean()
   const limits = [setting.above ? z.gt(setting.min) : z.gte(setting.min), z.lte(setting.max)]
   const number = (setting.integer ? z.int() : z.number()).check(...limits)
   return setting.off ? z.nullable(number) : number
@@ -117,6 +160,7 @@ export type Read<T> = { ok: true; value: T } | { ok: false; why: string }
 /** What the setting accepts, in words: "a whole number from 2 to 64". */
 export function limitsOf(setting: Setting): string {
   if (setting.kind === 'choice') return `one of ${setting.options.join(', ')}`
+  if (setting.kind === 'flag') return 'true or false'
   const noun = setting.integer ? 'a whole number' : 'a number'
   const from = setting.above ? `above ${setting.min} and up to ${setting.max}` : `from ${setting.min} to ${setting.max}`
   return `${noun} ${from}${setting.off ? ', or off' : ''}`
@@ -130,6 +174,7 @@ export function readSetting(setting: Setting, text: string): Read<SettingValue> 
     const isOff = setting.off && (trimmed === '' || trimmed === 'off')
     value = isOff ? null : trimmed === '' ? Number.NaN : Number(trimmed)
   }
+  if (setting.kind === 'flag') value = trimmed === 'true' ? true : trimmed === 'false' ? false : trimmed
   const result = schemaOf(setting).safeParse(value)
   return result.success ? { ok: true, value: result.data } : { ok: false, why: `${setting.key} must be ${limitsOf(setting)}` }
 }

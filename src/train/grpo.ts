@@ -16,6 +16,7 @@ import {
   mismatchMetrics,
   rewardMetrics,
   updateMetrics,
+  type EntropyController,
   type GroupStatistics,
 } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
@@ -45,7 +46,7 @@ export interface GrpoTrainerOptions {
    * Goes on after so many finished steps and counted tokens (an engine that was made again keeps the run's numbers); the
    * engine's reference is already the adapter that the run began with.
    */
-  resume?: { step: number; num_tokens: number }
+  resume?: { step: number; num_tokens: number; entropy?: EntropyController }
   /** Seconds from any origin; tests replace the clock. */
   now?: () => number
   /** Tests replace the pause between attempts during an outage. */
@@ -64,6 +65,8 @@ export class GrpoTrainer {
   private silent = false
   private done: number
   private tokens: number
+  /** The adaptive entropy bonus after the last step. */
+  private controller: EntropyController | undefined
   private readonly maskEnvironment: boolean
   private readonly now: () => number
   private readonly wait: Wait
@@ -72,6 +75,7 @@ export class GrpoTrainer {
     this.done = options.resume?.step ?? 0
     this.frozen = this.done > 0
     this.tokens = options.resume?.num_tokens ?? 0
+    this.controller = options.resume?.entropy
     this.maskEnvironment = options.maskEnvironment ?? true
     this.now = options.now ?? (() => performance.now() / 1000)
     this.wait = options.wait ?? waitSeconds
@@ -80,6 +84,11 @@ export class GrpoTrainer {
   /** Finished steps; 0 at the start. */
   get stepNumber(): number {
     return this.done
+  }
+
+  /** What the adaptive entropy bonus remembers; undefined before the first step. */
+  get entropyController(): EntropyController | undefined {
+    return this.controller
   }
 
   /** TRL's num_tokens so far. */
@@ -144,7 +153,8 @@ export class GrpoTrainer {
       grpo,
       episodes,
       advantages,
-      optimizerSteps: this.done * grpo.num_iterations,
+      optimizerSteps: this.done * grpo.num_iterations * grpo.steps_per_generation,
+      ...(this.controller && { controller: this.controller }),
       maskEnvironment: this.maskEnvironment,
       onProgress: (done, total) => {
         onEvent({ type: 'training', step, done, total })
@@ -159,6 +169,7 @@ export class GrpoTrainer {
     const seconds = { sampling: sampled - began, training: ended - sampled }
 
     this.done = step
+    this.controller = update.controller
     this.tokens += countTokens(episodes)
     const record: StepRecord = {
       step,
@@ -224,7 +235,7 @@ export class GrpoTrainer {
       }),
       ...completionMetrics(episodes),
       ...environmentMetrics(episodes),
-      ...updateMetrics(update.updates),
+      ...updateMetrics(update.updates, config.grpo),
       ...mismatchMetrics(
         episodes.flatMap(({ mask, logprobs }, i) => {
           const train = update.trainLogprobs[i]

@@ -1,15 +1,31 @@
 /**
- * The update half of a GRPO step: episodes and advantages in, `num_iterations` optimizer steps on the adapter out.
+ * The update half of a GRPO step: episodes and advantages in, `num_iterations` × `steps_per_generation` optimizer steps on the adapter out.
  *
  * Everything is kept in episode order, whatever micro-batches the engine makes, so the same episodes give the same bits.
  */
 
 import type { GrpoConfig } from '../core/config'
-import type { SequenceGradient, SequenceScores, Trainer, TrainSequence } from '../core/engine'
+import type { Adapter, SequenceGradient, SequenceScores, Trainer, TrainSequence } from '../core/engine'
 import type { Episode } from '../core/episode'
 import { PlaygroundError } from '../core/errors'
 import type { TrainingPart } from '../core/timeline'
-import { countTrained, learningRateFactor, lossNormalizer, policyLoss, sum, trainingMask, type UpdateRecord } from '../rl'
+import { RandomStream } from '../core/random'
+import {
+  afterStep,
+  appliedCoefficient,
+  countTrained,
+  entropyBonus,
+  entropyThreshold,
+  freshController,
+  learningRateFactor,
+  lossNormalizer,
+  policyLoss,
+  sum,
+  trainingMask,
+  undecided,
+  type EntropyController,
+  type UpdateRecord,
+} from '../rl'
 import { assertFinite, assertNotStopped, nonFinite } from './guard'
 
 export interface UpdateRequest {
@@ -27,6 +43,8 @@ export interface UpdateRequest {
   onProgress: (done: number, total: number) => void
   /** Told of what begins. */
   onPart?: (part: TrainingPart, iteration: number) => void
+  /** The adaptive entropy bonus as the last step left it; absent at the beginning of a run. */
+  controller?: EntropyController
   /** Aborting before the first optimizer step throws 'stopped'; later it is too late and the update completes. */
   signal?: AbortSignal
 }
@@ -40,8 +58,10 @@ export interface PolicyUpdate {
   entropies: (Float64Array | null)[]
   /** logπ_ref; null everywhere where beta is 0. */
   refLogprobs: (Float64Array | null)[]
-  /** What the last of several optimizer steps began with; null everywhere with num_iterations 1. */
+  /** What the last of several optimizer steps on an episode began with; null where there was one, which began with π_old. */
   lastLogprobs: (Float64Array | null)[]
+  /** The adaptive entropy bonus after the last optimizer step. */
+  controller: EntropyController
 }
 
 /** One episode that takes part in the optimizer steps. */
@@ -52,6 +72,10 @@ interface Member {
   advantage: number
   old: Float64Array | null
   reference: Float64Array | null
+  /** The sampler's log-probs; null where the tokens were not sampled. */
+  sampler: readonly number[] | null
+  /** Trained ones. */
+  tokens: number
 }
 
 /**
@@ -79,59 +103,87 @@ export async function updatePolicy(request: UpdateRequest): Promise<PolicyUpdate
   }
 }
 
-async function runUpdate({ engine, grpo, episodes, advantages, optimizerSteps, maskEnvironment, onProgress, onPart, signal }: UpdateRequest) {
+async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
+  const { engine, grpo, episodes, advantages, optimizerSteps, maskEnvironment, onProgress, onPart, signal } = request
   const temperature = grpo.temperature || 1
   const members = episodes.flatMap((episode, position): Member[] => {
     if (episode.reward === null) return []
     const mask = trainingMask(maskEnvironment ? episode : withoutMask(episode), grpo.mask_truncated_completions)
     const sequence = { ids: episode.ids, mask, promptLength: episode.promptLength }
-    return [{ episode, position, sequence, advantage: advantages[position] ?? 0, old: null, reference: null }]
+    // What the environment wrote was never sampled: there is nothing to correct.
+    const sampler = maskEnvironment ? episode.logprobs : null
+    return [{ episode, position, sequence, advantage: advantages[position] ?? 0, old: null, reference: null, sampler, tokens: countTrained(mask) }]
   })
-  const normalizer = lossNormalizer(members.map((member) => member.sequence.mask), grpo)
-  const trained = members.filter((member) => countTrained(member.sequence.mask) > 0)
-  const active = trained.filter((member) => grpo.beta !== 0 || member.advantage !== 0)
-  const passive = trained.filter((member) => !active.includes(member))
+  const trained = members.filter(({ tokens }) => tokens > 0)
+  const score = async (some: readonly Member[], adapter: Adapter) => {
+    const scores = await engine.score(some.map((member) => member.sequence), { temperature, adapter })
+    return some.map((member, i) => [member, scores[i] as SequenceScores] as const)
+  }
 
   if (grpo.beta !== 0 && trained.length > 0) {
     onPart?.('reference', 0)
-    const scores = await engine.score(trained.map((member) => member.sequence), { temperature, adapter: 'reference' })
-    trained.forEach((member, i) => (member.reference = (scores[i] as SequenceScores).logprobs.slice()))
+    for (const [member, scores] of await score(trained, 'reference')) member.reference = scores.logprobs.slice()
   }
 
   const none = () => episodes.map(() => null)
-  const result: PolicyUpdate = { updates: [], trainLogprobs: none(), entropies: none(), refLogprobs: none(), lastLogprobs: none() }
+  const result: PolicyUpdate = {
+    updates: [],
+    trainLogprobs: none(),
+    entropies: none(),
+    refLogprobs: none(),
+    lastLogprobs: none(),
+    controller: request.controller ?? freshController(grpo),
+  }
   for (const member of trained) result.refLogprobs[member.position] = member.reference
   const total = trained.length * grpo.num_iterations
   let done = 0
 
-  for (let iteration = 0; iteration < grpo.num_iterations; iteration++) {
-    const learning_rate =
-      grpo.learning_rate *
-      learningRateFactor(grpo.lr_scheduler_type, optimizerSteps + iteration, grpo.warmup_steps, grpo.max_steps * grpo.num_iterations)
-    const shares = new Map<Member, { loss: number; statistics: UpdateRecord['sequences'][number] }>()
+  const keepOld = (member: Member, scores: SequenceScores) => {
+    member.old = scores.logprobs.slice()
+    result.trainLogprobs[member.position] = member.old
+    result.entropies[member.position] = scores.entropies.slice()
+  }
+  const shares = divide(members, grpo.steps_per_generation, [grpo.seed, SLICES, optimizerSteps])
+  // The first share's update changes what the others would be scored with.
+  if (shares.length > 1 && trained.length > 0) {
+    onPart?.('score', 0)
+    for (const [member, scores] of await score(trained, 'current')) keepOld(member, scores)
+  }
+
+  for (let step = 0; step < grpo.num_iterations * shares.length; step++) {
+    const iteration = Math.floor(step / shares.length)
+    const share = shares[step % shares.length] as Member[]
+    const taught = share.filter(({ tokens }) => tokens > 0)
+    const stepsInAll = grpo.max_steps * grpo.num_iterations * shares.length
+    const learning_rate = grpo.learning_rate * learningRateFactor(grpo.lr_scheduler_type, optimizerSteps + step, grpo.warmup_steps, stepsInAll)
+    const normalizer = lossNormalizer(share.map((member) => member.sequence.mask), grpo)
+    const coefficient = appliedCoefficient(result.controller, grpo)
+    const { threshold, tokens } = await undecidedTokens(taught, grpo, score)
+    const found = new Map<Member, { loss: number; bonus: number; statistics: UpdateRecord['sequences'][number]; entropy: number }>()
 
     const take = (member: Member, scores: SequenceScores): SequenceGradient => {
       const { mask } = member.sequence
       const where = `of episode ${member.episode.index} in step ${member.episode.step}`
       assertFinite(scores.logprobs, mask, `The log-probability ${where}`, grpo.learning_rate)
       assertFinite(scores.entropies, mask, `The entropy ${where}`, grpo.learning_rate)
-      const sequence = { mask, advantage: member.advantage, oldLogprobs: member.old, refLogprobs: member.reference }
-      const { loss, dLogprobs, statistics } = policyLoss([sequence], [scores.logprobs], normalizer, grpo)
+      const { advantage, old: oldLogprobs, reference: refLogprobs, sampler: samplerLogprobs } = member
+      const sequence = { mask, advantage, oldLogprobs, refLogprobs, samplerLogprobs, entropies: scores.entropies }
+      const { loss, dLogprobs, statistics } = policyLoss([sequence], [scores.logprobs], normalizer, grpo, threshold)
       const gradient = dLogprobs[0] as Float64Array
       if (!Number.isFinite(loss)) throw nonFinite(`The loss ${where} (${loss})`, grpo.learning_rate)
       assertFinite(gradient, mask, `The loss derivative ${where}`, grpo.learning_rate)
-      if (iteration === 0) {
-        member.old = scores.logprobs.slice()
-        result.trainLogprobs[member.position] = member.old
-        result.entropies[member.position] = scores.entropies.slice()
-      } else if (iteration === grpo.num_iterations - 1) result.lastLogprobs[member.position] = scores.logprobs.slice()
-      const entropy = sum(Array.from(scores.entropies).filter((_, t) => mask[t] === 1))
+      if (member.old === null) keepOld(member, scores)
+      else if (iteration === grpo.num_iterations - 1) result.lastLogprobs[member.position] = scores.logprobs.slice()
+      const bonus = entropyBonus(mask, scores.entropies, threshold, tokens, coefficient)
       const [counts] = statistics
-      if (counts) shares.set(member, { loss, statistics: { ...counts, entropy } })
+      const entropy = undecided(mask, scores.entropies, null).entropy
+      if (counts) found.set(member, { loss, bonus: bonus.loss, statistics: { ...counts, entropy }, entropy: undecided(mask, scores.entropies, threshold).entropy })
       onProgress(++done, total)
-      return { dLogprobs: gradient }
+      return { dLogprobs: gradient, ...(coefficient !== 0 && { dEntropies: bonus.dEntropies }) }
     }
 
+    const active = taught.filter((member) => grpo.beta !== 0 || coefficient !== 0 || member.advantage !== 0)
+    const passive = taught.filter((member) => !active.includes(member))
     if (active.length > 0) {
       onPart?.('gradient', iteration)
       await engine.accumulate(active.map((member) => member.sequence), { temperature }, (indices, scores) =>
@@ -140,22 +192,52 @@ async function runUpdate({ engine, grpo, episodes, advantages, optimizerSteps, m
     }
     if (passive.length > 0) {
       onPart?.('score', iteration)
-      const scores = await engine.score(passive.map((member) => member.sequence), { temperature })
-      passive.forEach((member, i) => take(member, scores[i] as SequenceScores))
+      for (const [member, scores] of await score(passive, 'current')) take(member, scores)
     }
-    if (iteration === 0) assertNotStopped(signal)
+    if (step === 0) assertNotStopped(signal)
 
     onPart?.('optimizer', iteration)
     const grad_norm = await optimizerStep(engine, { ...grpo, learning_rate })
-    const inOrder = trained.flatMap((member) => shares.get(member) ?? [])
+    const inOrder = taught.flatMap((member) => found.get(member) ?? [])
+    if (taught.length > 0) result.controller = afterStep(result.controller, sum(inOrder.map(({ entropy }) => entropy)) / tokens, grpo)
+    const policy_loss = sum(inOrder.map((part) => part.loss))
     result.updates.push({
-      loss: sum(inOrder.map((share) => share.loss)),
+      loss: policy_loss + sum(inOrder.map((part) => part.bonus)),
+      policy_loss,
+      ...((grpo.entropy_coef !== 0 || grpo.use_adaptive_entropy) && { entropy_coef: result.controller.entropy_coef }),
       grad_norm,
       learning_rate,
-      sequences: inOrder.map((share) => share.statistics),
+      sequences: inOrder.map((part) => part.statistics),
     })
   }
   return result
+}
+
+/** Keeps the draw of shares apart from all other random numbers of a run. */
+const SLICES = 0x51ce
+
+/** The members in `count` shares of equal size (to one), drawn at random and each in episode order; fewer where there are not enough. */
+function divide(members: readonly Member[], count: number, seed: readonly number[]): Member[][] {
+  if (count === 1 || members.length < 2) return [[...members]]
+  const shares = Array.from({ length: Math.min(count, members.length) }, (): Member[] => [])
+  new RandomStream(...seed).shuffle(members).forEach((member, i) => shares[i % shares.length]?.push(member))
+  return shares.map((share) => share.sort((a, b) => a.position - b.position))
+}
+
+/**
+ * What must be known of an optimizer step before its first gradient: the least entropy of a token that has a policy term, and how many
+ * tokens have one (at least 1). It takes a pass of its own where not all have.
+ */
+async function undecidedTokens(
+  taught: readonly Member[],
+  { top_entropy_quantile }: GrpoConfig,
+  score: (some: readonly Member[], adapter: Adapter) => Promise<(readonly [Member, SequenceScores])[]>,
+): Promise<{ threshold: number | null; tokens: number }> {
+  const all = Math.max(1, sum(taught.map(({ tokens }) => tokens)))
+  if (top_entropy_quantile >= 1 || taught.length === 0) return { threshold: null, tokens: all }
+  const scored = await score(taught, 'current')
+  const threshold = entropyThreshold(scored.map(([, { entropies }]) => entropies), scored.map(([{ sequence }]) => sequence.mask), top_entropy_quantile)
+  return { threshold, tokens: Math.max(1, sum(scored.map(([{ sequence }, { entropies }]) => undecided(sequence.mask, entropies, threshold).tokens))) }
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { toolEditSchema } from '../../core/tool-edit-schema'
-import { DEFAULT_GRPO, DEFAULT_LORA, LORA_TARGETS } from '../../core/config'
+import { DEFAULT_GRPO, DEFAULT_LORA, EARLIER_GRPO, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, LOSS_TYPES, MISMATCH_MODES } from '../../core/config'
 import type { RunRecord } from '../../core/run-record'
 import type { Tool } from '../../core/tools'
 import { travelling } from './row'
@@ -12,6 +12,34 @@ const precision = z.enum(['float32', 'int8', 'int4'])
 const backend = z.enum(['webgpu', 'wasm'])
 
 const lora = z.object({ r: count, lora_alpha: z.number(), use_rslora: z.boolean(), target_modules: z.array(z.enum(LORA_TARGETS)) })
+
+const number = z.number()
+/** Settings that files of earlier versions lack: a run without them was trained with what they are off by. */
+const later = {
+  importance_sampling_level: z.enum(IMPORTANCE_SAMPLING_LEVELS).default(EARLIER_GRPO.importance_sampling_level),
+  delta: number.nullable().default(EARLIER_GRPO.delta),
+  use_bias_correction_kl: z.boolean().default(EARLIER_GRPO.use_bias_correction_kl),
+  top_entropy_quantile: number.default(EARLIER_GRPO.top_entropy_quantile),
+  entropy_coef: number.default(EARLIER_GRPO.entropy_coef),
+  use_adaptive_entropy: z.boolean().default(EARLIER_GRPO.use_adaptive_entropy),
+  entropy_coef_min: number.default(EARLIER_GRPO.entropy_coef_min),
+  entropy_coef_max: number.default(EARLIER_GRPO.entropy_coef_max),
+  entropy_coef_delta: number.default(EARLIER_GRPO.entropy_coef_delta),
+  entropy_target: number.default(EARLIER_GRPO.entropy_target),
+  off_policy_mask_threshold: number.nullable().default(EARLIER_GRPO.off_policy_mask_threshold),
+  vllm_importance_sampling_correction: z.boolean().default(EARLIER_GRPO.vllm_importance_sampling_correction),
+  vllm_importance_sampling_mode: z.enum(MISMATCH_MODES).default(EARLIER_GRPO.vllm_importance_sampling_mode),
+  vllm_importance_sampling_clip_max: number.nullable().default(EARLIER_GRPO.vllm_importance_sampling_clip_max),
+  vllm_importance_sampling_clip_min: number.nullable().default(EARLIER_GRPO.vllm_importance_sampling_clip_min),
+  sapo_temperature_neg: number.default(EARLIER_GRPO.sapo_temperature_neg),
+  sapo_temperature_pos: number.default(EARLIER_GRPO.sapo_temperature_pos),
+  vespo_k_pos: number.default(EARLIER_GRPO.vespo_k_pos),
+  vespo_lambda_pos: number.default(EARLIER_GRPO.vespo_lambda_pos),
+  vespo_k_neg: number.default(EARLIER_GRPO.vespo_k_neg),
+  vespo_lambda_neg: number.default(EARLIER_GRPO.vespo_lambda_neg),
+  steps_per_generation: count.default(EARLIER_GRPO.steps_per_generation),
+  multi_objective_aggregation: z.enum(['sum_then_normalize', 'normalize_then_sum']).default(EARLIER_GRPO.multi_objective_aggregation),
+}
 
 const grpo = z.object({
   num_generations: count,
@@ -31,12 +59,13 @@ const grpo = z.object({
   top_p: z.number(),
   top_k: z.number(),
   min_p: z.number().nullable(),
-  loss_type: z.enum(['grpo', 'bnpo', 'dr_grpo', 'dapo']),
+  loss_type: z.enum(LOSS_TYPES),
   epsilon: z.number(),
   epsilon_high: z.number().nullable(),
   beta: z.number(),
   num_iterations: count,
   scale_rewards: z.enum(['group', 'batch', 'none']),
+  ...later,
   mask_truncated_completions: z.boolean(),
   seed: count,
   target_reward: z.number().nullable(),

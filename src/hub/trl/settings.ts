@@ -46,14 +46,32 @@ export function grpoSettings({ grpo, enable_thinking }: RunConfig): Setting[] {
     { name: 'epsilon', value: grpo.epsilon },
     { name: 'epsilon_high', value: grpo.epsilon_high },
     { name: 'beta', value: grpo.beta },
-    { name: 'use_bias_correction_kl', value: false, why: 'The page adds the plain k3 estimate; TRL would weigh it with the ratio.' },
+    { name: 'use_bias_correction_kl', value: grpo.use_bias_correction_kl },
+    { name: 'importance_sampling_level', value: grpo.importance_sampling_level },
+    { name: 'delta', value: grpo.delta },
+    { name: 'top_entropy_quantile', value: grpo.top_entropy_quantile, why: 'The page takes the quantile over the optimizer step; TRL over each micro-batch.' },
+    ...rest(grpo),
     { name: 'num_iterations', value: grpo.num_iterations, constant: 'NUM_ITERATIONS' },
     { name: 'scale_rewards', value: grpo.scale_rewards },
+    { name: 'multi_objective_aggregation', value: grpo.multi_objective_aggregation },
     { name: 'mask_truncated_completions', value: grpo.mask_truncated_completions },
     { name: 'seed', value: grpo.seed, constant: 'SEED', why: 'Draws differ from the page’s: TRL samples with PyTorch’s generator.' },
     { name: 'shuffle_dataset', value: false, why: 'The page’s groups in the page’s order.' },
     { name: 'chat_template_kwargs', value: { enable_thinking }, constant: 'CHAT_TEMPLATE_KWARGS' },
   ]
+}
+
+/** Those whose names and meanings are the same. */
+function rest(grpo: GrpoConfig): Setting[] {
+  const { entropy_coef, use_adaptive_entropy, entropy_coef_min, entropy_coef_max, entropy_coef_delta, entropy_target, off_policy_mask_threshold } = grpo
+  const { sapo_temperature_neg, sapo_temperature_pos, vespo_k_pos, vespo_lambda_pos, vespo_k_neg, vespo_lambda_neg } = grpo
+  const { vllm_importance_sampling_correction, vllm_importance_sampling_mode, vllm_importance_sampling_clip_max, vllm_importance_sampling_clip_min } = grpo
+  const read = {
+    ...{ entropy_coef, use_adaptive_entropy, entropy_coef_min, entropy_coef_max, entropy_coef_delta, entropy_target, off_policy_mask_threshold },
+    ...{ sapo_temperature_neg, sapo_temperature_pos, vespo_k_pos, vespo_lambda_pos, vespo_k_neg, vespo_lambda_neg },
+    ...{ vllm_importance_sampling_correction, vllm_importance_sampling_mode, vllm_importance_sampling_clip_max, vllm_importance_sampling_clip_min },
+  }
+  return Object.entries(read).map(([name, value]) => ({ name, value }))
 }
 
 /** The settings as arguments, each on a line of its own at `indent` blanks. */

@@ -1,5 +1,6 @@
 /** train.py: GRPOTrainer with the run's settings, its adapter as the start, and its environment. */
 
+import type { GrpoConfig } from '../../core/config'
 import type { RunRecord } from '../../core/run-record'
 import { comment, docstring, py, pyString } from './python'
 import { grpoSettings, settingLines } from './settings'
@@ -47,6 +48,7 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
     '# GRPO steps of this run; an optimizer step for each, num_iterations times.',
     `STEPS = ${grpo.max_steps}`,
     `NUM_ITERATIONS = ${grpo.num_iterations}`,
+    ...(grpo.steps_per_generation === 1 ? [] : ['# Optimizer steps that the episodes of a GRPO step are divided over.', `SHARES = ${grpo.steps_per_generation}`]),
     `NUM_GENERATIONS = ${grpo.num_generations}`,
     `PROMPTS_PER_STEP = ${grpo.prompts_per_step}`,
     `MAX_COMPLETION_LENGTH = ${grpo.max_completion_length}`,
@@ -57,7 +59,7 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
     '',
     '',
   ]
-  const parts = [argumentsFunction(), modelFunction(run, adapter), TOKENIZER, REWARD, ...(grpo.target_reward === null ? [] : [CALLBACK]), mainFunction(run, reference)]
+  const parts = [argumentsFunction(), modelFunction(run, adapter), TOKENIZER, REWARD, ...(grpo.target_reward === null ? [] : [callback(grpo)]), mainFunction(run, reference)]
   return `${head.join('\n')}\n${parts.join('\n\n')}\n`
 }
 
@@ -126,7 +128,7 @@ const REWARD = `def environment_reward(environments: list[Any], log_metric: Any,
     return rewards
 `
 
-const CALLBACK = `class StopAtTarget(TrainerCallback):
+const callback = ({ steps_per_generation }: GrpoConfig) => `class StopAtTarget(TrainerCallback):
     """Ends the run as the page does."""
 
     def __init__(self) -> None:
@@ -136,7 +138,7 @@ const CALLBACK = `class StopAtTarget(TrainerCallback):
         # The later optimizer steps of a generation have no reward of their own.
         if logs and logs.get("reward") is not None:
             self.rewards = [*self.rewards, float(logs["reward"])][-5:]
-        if len(self.rewards) == 5 and sum(self.rewards) / 5 >= TARGET_REWARD and state.global_step % NUM_ITERATIONS == 0:
+        if len(self.rewards) == 5 and sum(self.rewards) / 5 >= TARGET_REWARD and state.global_step % ${steps_per_generation === 1 ? 'NUM_ITERATIONS' : '(NUM_ITERATIONS * SHARES)'} == 0:
             control.should_training_stop = True
 `
 
@@ -147,6 +149,8 @@ function mainFunction({ config }: RunRecord, reference: string): string {
     ? ['    # bnpo averages over the tokens of a forward pass, on the page over those of the step: all of them in one pass is the same.', '    micro_batch = per_device']
     : ['    micro_batch = max(size for size in range(1, args.micro_batch + 1) if per_device % size == 0)']
   const openenv = config.environment.kind === 'openenv'
+  const divided = grpo.steps_per_generation > 1
+  const updates = divided ? 'NUM_ITERATIONS * SHARES' : 'NUM_ITERATIONS'
   return `def main() -> None:
     """Train, and save the adapter."""
     args = arguments()
@@ -163,7 +167,10 @@ ${openenv ? '    if args.environment_url:\n        PlaygroundEnvironment._url = 
     if episodes % processes:
         sys.exit(f"{episodes} episodes a step cannot be shared by {processes} processes: start another number of them (--num_processes).")
     per_device = episodes // processes
-${batch.join('\n')}
+${divided ? `    if per_device % SHARES:
+        sys.exit(f"{per_device} episodes a process cannot be divided over {SHARES} optimizer steps.")
+    per_device //= SHARES
+` : ''}${batch.join('\n')}
 
     prompt = [{"role": "user", "content": USER_PROMPT}]
     if SYSTEM_PROMPT:
@@ -175,11 +182,11 @@ ${batch.join('\n')}
     has_gpu = torch.cuda.is_available()
     config = GRPOConfig(
         output_dir=args.output_dir,
-        max_steps=args.steps * NUM_ITERATIONS,
+        max_steps=args.steps * ${updates},
         # A step of the optimizer is a step of the page, however many devices share it.
         per_device_train_batch_size=micro_batch,
         gradient_accumulation_steps=per_device // micro_batch,
-${settingLines(grpoSettings(config), 8)}
+${divided ? '        steps_per_generation=SHARES * (per_device // micro_batch),\n' : ''}${settingLines(grpoSettings(config), 8)}
         bf16=has_gpu,
         use_cpu=not has_gpu,
         gradient_checkpointing=has_gpu,

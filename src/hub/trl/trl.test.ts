@@ -85,8 +85,14 @@ describe('train.py', () => {
     ]) expect(script).toContain(line)
     // Nothing of GrpoConfig is forgotten: what is no argument of GRPOConfig is computed in the script.
     const mapped = new Set(grpoSettings(run({}, grpo).config).map(({ name }) => name))
-    const computed = ['prompts_per_step', 'max_steps', 'target_reward']
+    const computed = ['prompts_per_step', 'max_steps', 'target_reward', 'steps_per_generation']
     expect(Object.keys(run({}, grpo).config.grpo).filter((key) => !mapped.has(key)).sort()).toEqual(computed.sort())
+  })
+
+  it('divides the episodes over several optimizer steps, where the run does', () => {
+    const divided = train(run({}, { steps_per_generation: 2, num_iterations: 3 }))
+    for (const line of ['SHARES = 2', 'per_device //= SHARES', 'max_steps=args.steps * NUM_ITERATIONS * SHARES,', 'steps_per_generation=SHARES * (per_device // micro_batch),']) expect(divided).toContain(line)
+    expect(train(run())).not.toContain('SHARES')
   })
 
   it('calls a constant rate with a warm-up by its own name', () => {

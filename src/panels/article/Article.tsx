@@ -1,5 +1,6 @@
 /** The article under the playground: what happens here, GRPO on one page, what is left out, how to go on. */
 
+import { DEFAULT_GRPO } from '../../core/config'
 import { Fragment, lazy, Suspense } from 'react'
 import { useHidden } from '../../store/hooks'
 import { ARTICLE_STRINGS } from '../../ui/article-strings'
@@ -14,7 +15,7 @@ const A = ARTICLE_STRINGS
 type FormulaName = keyof typeof A.formulas
 const FORMULAS: Record<FormulaName, string> = {
   advantage: 'A_i=\\frac{r_i-\\operatorname{mean}(r_1,\\dots,r_G)}{\\operatorname{std}(r_1,\\dots,r_G)+10^{-4}}',
-  loss: lossTex('dapo', true),
+  loss: lossTex({ ...DEFAULT_GRPO, beta: 0.04, vllm_importance_sampling_correction: false }),
 }
 
 export function Article() {

@@ -16,7 +16,7 @@ export function configDifferences(own: RunConfig, other: RunConfig): string[] {
   return [...named, ...texts]
 }
 
-const write = (value: SettingValue) => (value === null ? C.off : typeof value === 'number' ? plain(value) : value)
+const write = (value: SettingValue) => (value === null ? C.off : typeof value === 'number' ? plain(value) : String(value))
 const place = (spec: EnvironmentSpec) => (spec.kind === 'openenv' ? spec.url : spec.name)
 const adapter = ({ adapter }: RunConfig) => (adapter === null ? C.fresh : adapter.kind === 'hub' ? adapter.repo : adapter.name)
 

@@ -285,6 +285,8 @@ describe('a starting LoRA', () => {
     Object.defineProperty(input, 'files', { value: chosen })
     await act(async () => {
       input.dispatchEvent(new Event('change', { bubbles: true }))
+      // The reader of the files is fetched first.
+      await import('./adapter-files')
       await new Promise((resolve) => setTimeout(resolve, 20))
     })
     return page

@@ -24,7 +24,9 @@ export function SettingField({ setting }: { setting: Setting }) {
     <div className={why ? 'field invalid' : 'field'}>
       <label htmlFor={id}>{setting.key}</label>
       <Help of={setting.key} />
-      {setting.kind === 'choice' ? (
+      {setting.kind === 'flag' ? (
+        <input id={id} type="checkbox" role="switch" data-testid={`setting-${setting.key}`} checked={value === true} onChange={(e) => change(String(e.target.checked))} />
+      ) : setting.kind === 'choice' ? (
         <select id={id} data-testid={`setting-${setting.key}`} value={text} onChange={(e) => change(e.target.value)}>
           {setting.options.map((option) => (
             <option key={option}>{option}</option>

@@ -26,7 +26,7 @@ export function FormulaCard() {
             {formula.source.title}, {formula.source.section}
           </a>
         </p>
-        <Maths tex={lossTex(settings.loss_type, settings.beta !== 0)} />
+        <Maths tex={lossTex(settings)} />
         <p className="note">{S.formula.averages[settings.loss_type]}</p>
         <Symbols settings={settings} />
       </div>
@@ -78,7 +78,7 @@ function OfToken({ token, position, step, episode, settings }: OfTokenProps) {
       <span className="note">{S.token.position(position + 1, episode.length)}</span>
     </>
   )
-  return <Frame title={title} math={mathOf(found, settings)} words={wordsOf(found, settings)} kind={found.kind === 'numbers' ? found.term.branch : found.kind} />
+  return <Frame title={title} math={mathOf(found, settings)} words={wordsOf(found, settings)} kind={found.kind === 'numbers' ? (found.term.clip?.branch ?? settings.loss_type) : found.kind} />
 }
 
 function mathOf(found: Explanation, settings: LossSettings) {
@@ -100,13 +100,25 @@ function wordsOf(found: Explanation, settings: LossSettings): string[] {
       return [found.advantage === null ? S.formula.waiting : S.formula.waitingAdvantage(signed(found.advantage))]
     case 'unrecorded':
       return [S.formula.unrecorded]
+    case 'divided':
+      return [S.formula.divided(settings.steps_per_generation)]
     case 'numbers':
-      return [branchWords(found), pushWords(found.derivative), updateWords(found.update, settings), ...(found.klMissing ? [S.formula.klMissing] : [])]
+      return [branchWords(found, settings), ...factorWords(found, settings), pushWords(found.derivative), updateWords(found.update, settings), ...(found.klMissing ? [S.formula.klMissing] : [])]
   }
 }
 
-function branchWords({ term, advantage }: TokenNumbers): string {
-  return term.branch === 'equal' && advantage === 0 ? S.formula.branch.noAdvantage : S.formula.branch[term.branch]
+function branchWords({ term, advantage, sequence }: TokenNumbers, settings: LossSettings): string {
+  if (term.clip) return term.clip.branch === 'equal' && advantage === 0 ? S.formula.branch.noAdvantage : S.formula.branch[term.clip.branch]
+  if (settings.loss_type === 'cispo') return term.bound === null ? S.formula.soft.cispo : S.formula.soft.cispoCapped
+  return settings.loss_type === 'vespo' ? S.formula.soft.vespo(sequence.phi) : S.formula.soft.sapo
+}
+
+/** Why the policy term counts more or less than once. */
+function factorWords({ term, sequence }: TokenNumbers, settings: LossSettings): string[] {
+  if (term.factor === 1) return []
+  if (!sequence.kept) return [S.formula.factorWords.offPolicy]
+  if (term.factor === 0 && settings.top_entropy_quantile < 1) return [S.formula.factorWords.decided]
+  return [term.factor === 0 ? S.formula.factorWords.mismatched : S.formula.factorWords.corrected(term.factor)]
 }
 
 /** Descent goes against the derivative. */
@@ -125,7 +137,7 @@ function Means({ settings }: { settings: LossSettings }) {
   const step = useShown((view) => view.steps.findLast((s) => s.finished && (selected === null || s.step === selected)) ?? null)
   const log = useTokens()
   const means = useMemo(() => step && stepMeans(step, log, settings), [step, log, settings])
-  if (!step || !means) return <Frame title={null} math={null} words={[step ? S.formula.unrecorded : S.formula.none]} />
+  if (!step || !means) return <Frame title={null} math={null} words={[!step ? S.formula.none : settings.steps_per_generation > 1 ? S.formula.divided(settings.steps_per_generation) : S.formula.unrecorded]} />
   const words = [
     S.formula.noneMeans(step.step),
     S.formula.clippedShare(means.clipped),

@@ -1,10 +1,11 @@
 /** What each symbol of the loss means, in plain words: only the symbols that the formula in use has. */
 
 import type { ReactNode } from 'react'
-import { clipRange, type Factor, LOSS_FORMULAS } from '../../rl'
+import { cispoCap, clipRange, type Factor, LOSS_FORMULAS, TERM_OF } from '../../rl'
 import { plain } from '../../ui/format'
 import { S } from '../../ui/strings'
 import type { LossSettings } from './explain'
+import { hasFactor } from './formula-tex'
 
 const FACTOR_SYMBOLS: Record<Factor, ReactNode> = {
   sequences: <i>B</i>,
@@ -24,13 +25,12 @@ const FACTOR_SYMBOLS: Record<Factor, ReactNode> = {
 }
 
 export function Symbols({ settings }: { settings: LossSettings }) {
-  const { low, high } = clipRange(settings)
   const { symbol, factor } = S.formula
   const rows: [ReactNode, string][] = [
     [<i>ℓ</i>, symbol.term],
-    [<i>ρ</i>, symbol.ratio],
+    [<i>ρ</i>, settings.importance_sampling_level === 'sequence' ? symbol.sequenceRatio : symbol.ratio],
     [<i>A</i>, symbol.advantage],
-    [<i>ε</i>, symbol.clip(plain(round(low)), plain(round(high)))],
+    ...termRows(settings),
     ...(settings.beta === 0 ? [] : ([[<i>βD</i>, symbol.kl(plain(settings.beta))]] satisfies [ReactNode, string][])),
     ...shown(settings).map((name): [ReactNode, string] => [FACTOR_SYMBOLS[name], factor[name]]),
   ]
@@ -47,6 +47,23 @@ export function Symbols({ settings }: { settings: LossSettings }) {
       </dl>
     </details>
   )
+}
+
+/** The symbols of the policy term, by its family, and of what multiplies it. */
+function termRows(settings: LossSettings): [ReactNode, string][] {
+  const { symbol } = S.formula
+  const { low, high } = clipRange(settings)
+  const rows: Record<(typeof TERM_OF)[LossSettings['loss_type']], [ReactNode, string][]> = {
+    clip: [[<i>ε</i>, symbol.clip(plain(round(low)), plain(round(high)))], ...(settings.delta === null ? [] : ([[<i>δ</i>, symbol.delta(plain(settings.delta))]] satisfies [ReactNode, string][]))],
+    cispo: [[<i>ε</i>, symbol.cap(plain(cispoCap(settings)))]],
+    sapo: [[<i>τ</i>, symbol.gate(plain(settings.sapo_temperature_pos), plain(settings.sapo_temperature_neg))]],
+    vespo: [[<i>φ</i>, symbol.phi]],
+  }
+  const more: [ReactNode, string][] = [
+    ...(hasFactor(settings) ? ([[<i>w</i>, symbol.factor]] satisfies [ReactNode, string][]) : []),
+    ...(settings.entropy_coef === 0 && !settings.use_adaptive_entropy ? [] : ([[<i>cH</i>, symbol.entropy]] satisfies [ReactNode, string][])),
+  ]
+  return [...rows[TERM_OF[settings.loss_type]], ...more]
 }
 
 /** B and T_i bound the sums of every loss. */

@@ -1,7 +1,20 @@
 /** What the loss makes of one token, or of a whole step on average: training's own functions on the numbers that were recorded. */
 
 import type { GrpoConfig } from '../../core/config'
-import { type Factor, factorsOf, LOSS_FORMULAS, type LossNormalizer, lossNormalizer, type TokenTerm, tokenTerm, tokenWeight, trainingMask } from '../../rl'
+import {
+  entropyThreshold,
+  type Factor,
+  factorsOf,
+  LOSS_FORMULAS,
+  type LossNormalizer,
+  lossNormalizer,
+  type LossOptions,
+  type SequenceTerms,
+  sequenceTerms,
+  type TokenTerm,
+  tokenWeight,
+  trainingMask,
+} from '../../rl'
 import type { LoggedToken, TokenLog } from '../../store/token-log'
 import type { EpisodeView, StepView } from '../../store/view'
 
@@ -22,6 +35,8 @@ export interface TokenNumbers {
   logprob: number
   oldLogprob: number
   term: TokenTerm
+  /** Of its sequence: trained tokens, and VESPO's weight. */
+  sequence: Pick<SequenceTerms, 'tokens' | 'phi' | 'kept'>
   /** beta is not 0, but the record lacks the reference's log-prob: `term` is without its KL part. */
   klMissing: boolean
   /** What the term is divided by, in the formula's order. */
@@ -37,19 +52,23 @@ export type Explanation =
   | { kind: 'waiting'; advantage: number | null }
   /** The update has run, and the record does not hold its log-probs. */
   | { kind: 'unrecorded' }
+  /** The step's episodes were divided over several optimizer steps, and the record does not tell how. */
+  | { kind: 'divided' }
   | TokenNumbers
 
 /** The settings that the loss reads. */
-export type LossSettings = Pick<
-  GrpoConfig,
-  'loss_type' | 'epsilon' | 'epsilon_high' | 'beta' | 'max_completion_length' | 'num_iterations' | 'mask_truncated_completions'
->
+export type LossSettings = LossOptions & Pick<GrpoConfig, 'num_iterations' | 'steps_per_generation' | 'mask_truncated_completions'>
 
 /** What a finished step's loss was divided by, and which tokens it read. */
 export interface StepLoss {
   normalizer: LossNormalizer
   /** Of every scorable episode, by its index: the mask that trained. */
   masks: ReadonlyMap<number, readonly (0 | 1)[]>
+  /** Least entropy of a token with a policy term; null = any. */
+  threshold: number | null
+  log: TokenLog
+  /** Of an episode, by its index; null where its log-probs were not recorded. */
+  terms: Map<number, SequenceTerms | null>
 }
 
 /** Reads a finished step; null before its update, or when not all of its episodes are kept. */
@@ -62,8 +81,41 @@ export function stepLoss(step: StepView, log: TokenLog, settings: LossSettings):
       return [episode.index, trainingMask({ mask, terminated: episode.terminated !== false }, settings.mask_truncated_completions)]
     }),
   )
-  return { normalizer: lossNormalizer([...masks.values()], settings), masks }
+  const entropies = [...masks.keys()].map((index) => log.read(step.step, index).map((token) => token.entropy ?? 0))
+  const threshold = entropyThreshold(entropies, [...masks.values()], settings.top_entropy_quantile)
+  return { normalizer: lossNormalizer([...masks.values()], settings), masks, threshold, log, terms: new Map() }
 }
+
+/** Training's own terms of an episode, from what was recorded of it. */
+function termsOf(episode: EpisodeView, loss: StepLoss, settings: LossSettings): SequenceTerms | null {
+  const known = loss.terms.get(episode.index)
+  if (known !== undefined) return known
+  const tokens = loss.log.read(episode.step, episode.index)
+  const mask = loss.masks.get(episode.index)
+  const { advantage } = episode
+  const trained = (t: number) => mask?.[t] === 1
+  const complete = mask !== undefined && advantage !== null && tokens.every((token, t) => !trained(t) || token.trainLogprob !== null)
+  let terms: SequenceTerms | null = null
+  if (complete) {
+    const old = tokens.map((token) => token.trainLogprob ?? 0)
+    const later = isLater(tokens, settings)
+    const hasReference = tokens.every((token, t) => !trained(t) || token.refLogprob !== undefined)
+    const sequence = {
+      mask,
+      advantage,
+      oldLogprobs: later ? old : null,
+      refLogprobs: hasReference ? tokens.map((token) => token.refLogprob ?? 0) : null,
+      samplerLogprobs: tokens.map((token) => token.logprob ?? 0),
+      entropies: tokens.map((token) => token.entropy ?? 0),
+    }
+    terms = sequenceTerms(sequence, later ? tokens.map((token) => token.lastLogprob ?? 0) : old, loss.threshold, settings)
+  }
+  loss.terms.set(episode.index, terms)
+  return terms
+}
+
+/** Whether the log-probs of a later optimizer step than the first are known. */
+const isLater = (tokens: readonly LoggedToken[], { num_iterations }: LossSettings) => num_iterations > 1 && tokens.some((token) => token.lastLogprob !== undefined)
 
 function whyMasked(token: LoggedToken, position: number, episode: EpisodeView, settings: LossSettings): MaskedReason | null {
   if (position < episode.promptLength) return 'prompt'
@@ -87,28 +139,27 @@ export function explainToken(
   if (why) return { kind: 'masked', why }
   const { advantage } = episode
   if (!finished) return { kind: 'waiting', advantage }
-  const mask = loss?.masks.get(episode.index)
+  if (settings.steps_per_generation > 1) return { kind: 'divided' }
+  const sequence = loss && termsOf(episode, loss, settings)
+  const term = sequence?.terms[position]
   const old = token.trainLogprob
-  if (!loss || !mask || old === null || advantage === null) return { kind: 'unrecorded' }
+  if (!loss || !sequence || !term || old === null || advantage === null) return { kind: 'unrecorded' }
 
-  const last = settings.num_iterations > 1 ? token.lastLogprob : undefined
-  const logprob = last ?? old
-  const ref = token.refLogprob ?? null
-  const term = tokenTerm(logprob, last === undefined ? null : old, ref, advantage, settings)
+  const later = isLater(loss.log.read(episode.step, episode.index), settings)
   const { normalizer } = loss
-  const trained = mask.reduce<number>((count, m) => count + m, 0)
-  const values = factorsOf(normalizer, trained)
-  const weight = tokenWeight(normalizer, trained)
+  const values = factorsOf(normalizer, sequence.tokens)
+  const weight = tokenWeight(normalizer, sequence.tokens)
   return {
     kind: 'numbers',
-    update: settings.num_iterations === 1 ? 'only' : last === undefined ? 'first' : 'last',
+    update: settings.num_iterations === 1 ? 'only' : later ? 'last' : 'first',
     advantage,
-    logprob,
+    logprob: later ? (token.lastLogprob ?? old) : old,
     oldLogprob: old,
     term,
-    klMissing: settings.beta !== 0 && ref === null,
+    sequence,
+    klMissing: settings.beta !== 0 && term.kl === null,
     dividedBy: LOSS_FORMULAS[settings.loss_type].dividedBy.map((factor) => ({ factor, value: values[factor] })),
-    contribution: weight * term.value,
+    contribution: weight * term.total,
     derivative: weight * term.derivative,
   }
 }
@@ -120,8 +171,10 @@ export interface StepMeans {
   tokens: number
   advantage: number
   ratio: number
-  /** Share of tokens that the clip holds back, 0..1. */
+  /** Share of tokens that a bound holds back, 0..1. */
   clipped: number
+  /** Mean of what the policy term is multiplied by: masks and the correction for the sampler. */
+  factor: number
   /** Nats; null without a KL term. */
   kl: number | null
   klMissing: boolean
@@ -134,17 +187,18 @@ export function stepMeans(step: StepView, log: TokenLog, settings: LossSettings)
   const loss = stepLoss(step, log, settings)
   if (!loss) return null
   const { sequences, tokens } = loss.normalizer
-  const sums = { advantage: 0, ratio: 0, clipped: 0, kl: 0, loss: 0 }
+  const sums = { advantage: 0, ratio: 0, clipped: 0, factor: 0, kl: 0, loss: 0 }
   let first: TokenNumbers | null = null
   for (const episode of step.episodes) {
     for (const [position, token] of log.read(step.step, episode.index).entries()) {
       const found = explainToken(token, position, episode, loss, true, settings)
-      if (found.kind === 'unrecorded') return null
+      if (found.kind === 'unrecorded' || found.kind === 'divided') return null
       if (found.kind !== 'numbers') continue
       first ??= found
       sums.advantage += found.advantage
       sums.ratio += found.term.ratio
-      sums.clipped += found.term.branch === 'clipped' ? 1 : 0
+      sums.clipped += found.term.bound === null ? 0 : 1
+      sums.factor += found.term.factor
       sums.kl += found.term.kl ?? 0
       sums.loss += found.contribution
     }
@@ -157,6 +211,7 @@ export function stepMeans(step: StepView, log: TokenLog, settings: LossSettings)
     advantage: sums.advantage / tokens,
     ratio: sums.ratio / tokens,
     clipped: sums.clipped / tokens,
+    factor: sums.factor / tokens,
     kl: first.term.kl === null ? null : sums.kl / tokens,
     klMissing: first.klMissing,
     loss: sums.loss,

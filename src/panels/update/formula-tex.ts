@@ -1,7 +1,6 @@
 /** The loss as TeX: with its symbols, and with a token's or a step's numbers in their place. */
 
-import type { LossType } from '../../core/config'
-import { clipRange, FACTOR_TEX, LOSS_FORMULAS, TERM_TEX } from '../../rl'
+import { cispoCap, clipRange, FACTOR_TEX, LOSS_FORMULAS, TERM_OF, TERM_TEX } from '../../rl'
 import { number, plain } from '../../ui/format'
 import type { LossSettings, StepMeans, TokenNumbers } from './explain'
 
@@ -22,34 +21,73 @@ const factor = (value: number) => (value < 0 ? `(${texNumber(value)})` : texNumb
 
 const rows = (lines: readonly string[]) => `\\begin{aligned}${lines.join('\\\\[3px]')}\\end{aligned}`
 
-/** The whole loss in symbols; without the KL term where beta is 0. */
-export function lossTex(loss_type: LossType, withKl: boolean): string {
+/** Whether something may multiply the policy term: a mask, or the correction for the sampler. */
+export function hasFactor({ loss_type, top_entropy_quantile, off_policy_mask_threshold, vllm_importance_sampling_correction }: LossSettings): boolean {
+  return top_entropy_quantile < 1 || off_policy_mask_threshold !== null || (vllm_importance_sampling_correction && loss_type !== 'vespo')
+}
+
+/** The whole loss in symbols; without what the settings leave out. */
+export function lossTex(settings: LossSettings): string {
+  const { loss_type, beta, delta } = settings
   const { average } = LOSS_FORMULAS[loss_type]
-  const { unclipped, clipped, kl } = TERM_TEX
+  const { unclipped, capped, clipped, kl, factor: weight } = TERM_TEX
+  const family = TERM_OF[loss_type]
+  const before = hasFactor(settings) ? `${weight}\\,` : ''
+  const isOne = settings.importance_sampling_level === 'sequence'
+  const term =
+    family === 'clip'
+      ? [`\\ell_{i,t}=&-${before}\\min\\bigl(${delta === null ? unclipped : capped},`, `&\\quad${clipped}\\bigr)${beta === 0 ? '\\vphantom{D}' : ''}`]
+      : [`\\ell_{i,t}=&\\;${before}\\bigl(${TERM_TEX[family]}\\bigr)`]
   return rows([
-    `\\mathcal{L}=&\\;${average}\\ell_{i,t}`,
-    `\\ell_{i,t}=&-\\min\\bigl(${unclipped},`,
-    `&\\quad${clipped}\\bigr)${withKl ? '' : '\\vphantom{D}'}`,
-    ...(withKl ? [`&+${kl}`] : []),
+    `\\mathcal{L}=&\\;${average}\\ell_{i,t}${settings.entropy_coef === 0 && !settings.use_adaptive_entropy ? '' : '-c\\,\\overline{H}'}`,
+    ...(isOne ? term.map((line) => line.replaceAll('\\rho_{i,t}', '\\rho_i')) : term),
+    ...(beta === 0 ? [] : [`&+${kl}`]),
   ])
 }
 
 /** The token's numbers in place; the branch that the min took is boxed, both where they are equal. */
 export function tokenTex(found: TokenNumbers, settings: LossSettings): string {
-  const { term, advantage, dividedBy } = found
-  const { low, high } = clipRange(settings)
-  const wins = (branch: 'unclipped' | 'clipped', value: number) =>
-    term.branch === branch || term.branch === 'equal' ? `\\boxed{${texNumber(value)}}` : texNumber(value)
+  const { term, dividedBy } = found
   const denominator = dividedBy.map(({ factor: name }) => FACTOR_TEX[name]).join('\\,')
   const divisor = dividedBy.map(({ value }) => texCount(value)).join('{\\cdot}')
+  const isOne = settings.importance_sampling_level === 'sequence'
   return rows([
-    `\\rho&=e^{${texNumber(found.logprob)}-${factor(found.oldLogprob)}}=${texNumber(term.ratio)}`,
-    `\\rho A&=${texNumber(term.ratio)}\\cdot${factor(advantage)}=${wins('unclipped', term.unclipped)}`,
-    `\\operatorname{clip}(\\rho)A&=${texNumber(term.clippedRatio)}\\cdot${factor(advantage)}=${wins('clipped', term.clipped)}`,
+    isOne ? `\\rho_i&=${texNumber(term.ratio)}` : `\\rho&=e^{${texNumber(found.logprob)}-${factor(found.oldLogprob)}}=${texNumber(term.ratio)}`,
+    ...policyLines(found, settings),
+    ...(term.factor === 1 ? [] : [`w&=${texNumber(term.factor)}`]),
     ...(term.kl === null ? [] : [`\\beta D&=${texPlain(settings.beta)}\\cdot${texNumber(term.kl)}=${texNumber(settings.beta * term.kl)}`]),
-    `\\ell&=${texNumber(term.value)}\\quad\\scriptsize(${texPlain(round(low))}\\le\\operatorname{clip}\\le${texPlain(round(high))})`,
-    `\\frac{\\ell}{${denominator}}&=\\frac{${texNumber(term.value)}}{${divisor}}=${texNumber(found.contribution)}`,
+    `\\ell&=${texNumber(term.total)}${boundsTex(settings)}`,
+    `\\frac{\\ell}{${denominator}}&=\\frac{${texNumber(term.total)}}{${divisor}}=${texNumber(found.contribution)}`,
   ])
+}
+
+/** The policy term, by its family. */
+function policyLines({ term, advantage, logprob, sequence }: TokenNumbers, settings: LossSettings): string[] {
+  const a = factor(advantage)
+  if (term.clip) {
+    const { branch, ratio, unclipped, clipped } = term.clip
+    const wins = (name: 'unclipped' | 'clipped', value: number) => (branch === name || branch === 'equal' ? `\\boxed{${texNumber(value)}}` : texNumber(value))
+    const capped = settings.delta === null ? term.ratio : Math.min(term.ratio, settings.delta)
+    return [
+      `${capped === term.ratio ? '\\rho A' : '\\delta A'}&=${texNumber(capped)}\\cdot${a}=${wins('unclipped', unclipped)}`,
+      `\\operatorname{clip}(\\rho)A&=${texNumber(ratio)}\\cdot${a}=${wins('clipped', clipped)}`,
+    ]
+  }
+  const weight = texNumber(term.weight ?? 1)
+  switch (TERM_OF[settings.loss_type]) {
+    case 'cispo':
+      return [`-\\min(\\rho,${texPlain(cispoCap(settings))})A\\log\\pi&=-${weight}\\cdot${a}\\cdot${factor(logprob)}`, `&=${texNumber(term.value)}`]
+    case 'vespo':
+      return [`-\\varphi A\\log\\pi&=-${texNumber(sequence.phi)}\\cdot${a}\\cdot${factor(logprob)}`, `&=${texNumber(term.value)}`]
+    default:
+      return [`-\\tfrac{4}{\\tau}\\sigma\\bigl(\\tau(\\rho-1)\\bigr)A&=-${weight}\\cdot${a}=${texNumber(term.value)}`]
+  }
+}
+
+function boundsTex(settings: LossSettings): string {
+  if (TERM_OF[settings.loss_type] !== 'clip') return ''
+  const { low, high } = clipRange(settings)
+  return `\\quad\\scriptsize(${texPlain(round(low))}\\le\\operatorname{clip}\\le${texPlain(round(high))})`
 }
 
 /** The means of a step in place of a token's numbers. */
@@ -58,6 +96,7 @@ export function meansTex(means: StepMeans, settings: LossSettings): string {
     `B&=${texCount(means.sequences)}\\qquad N=${texCount(means.tokens)}`,
     `\\overline{A}&=${texNumber(settled(means.advantage))}`,
     `\\overline{\\rho}&=${texNumber(means.ratio)}`,
+    ...(means.factor === 1 || !hasFactor(settings) ? [] : [`\\overline{w}&=${texNumber(means.factor)}`]),
     ...(means.kl === null ? [] : [`\\beta\\overline{D}&=${texPlain(settings.beta)}\\cdot${texNumber(means.kl)}=${texNumber(settings.beta * means.kl)}`]),
     `\\mathcal{L}&=${texNumber(settled(means.loss))}`,
   ])

@@ -30,7 +30,7 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   ),
   loss_type: from(
     'trlLossTypes',
-    'How the losses of the tokens are averaged. grpo: within each episode, then over episodes, so the tokens of a long episode count less. bnpo and dapo: over all trained tokens of the step, which is the same here since a step is one batch. dr_grpo: divided by a constant, so that length has no influence. It matters where lengths differ; with episodes of equal length they nearly agree.',
+    'What a token’s loss is, and how the losses are averaged. grpo, bnpo, dapo and dr_grpo clip the ratio and differ in the average: within each episode first, over all tokens of the step, or over a constant. cispo caps the ratio and keeps every gradient; sapo fades the push softly; vespo weighs whole episodes; luspo sums over each episode. With one update a batch the ratio is 1 and only the average matters.',
   ),
   scale_rewards: from(
     'litePpo',
@@ -116,4 +116,60 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
     'trlOpenEnv',
     'The first message to the model, with the environment’s first observation after it, as TRL’s environment_factory joins them. It may be empty, so that the observation stands alone. It is read and never trained.',
   ),
+  importance_sampling_level: from(
+    'gspo',
+    'Whether the ratio π ÷ π_old is each token’s own, or one for its episode: the geometric mean over its tokens (GSPO). One ratio an episode is less noisy on long ones, and clips or keeps an episode as a whole; its clip range must then be far smaller, about 3e-4. With one update a batch both are 1.',
+  ),
+  delta: from(
+    'intellect2',
+    'A second wall: in the branch that is not clipped, the ratio is taken as at most this. It matters for tokens with an advantage below 0 that have become likelier, which the clip alone never holds back and which can push without bound. INTELLECT-2 uses 4; off leaves it out.',
+  ),
+  use_bias_correction_kl: from(
+    'deepSeekV32',
+    'Multiplies the KL term by the ratio, which makes its gradient that of the true KL divergence once the policy has moved. It has an effect only with beta above 0. TRL’s newest release has it on.',
+  ),
+  steps_per_generation: from(
+    'trlConfig',
+    'Optimizer steps that the episodes of one generation are divided over, each taking an equal share drawn by the seed. 1 takes them all at once. With more, the later shares are a little off-policy, so their ratio leaves 1 and clipping begins; the steps are smaller and noisier.',
+  ),
+  mask_truncated_completions: from(
+    'dapo',
+    'Leaves episodes that were cut off before their end out of the loss: they did not fail, they ran out of room. Their tokens also leave the token count. With a budget that cuts nearly all, nothing is left to learn from.',
+  ),
+  top_entropy_quantile: from(
+    'highEntropy',
+    'Only this share of the step’s tokens, those with the highest entropy, has a policy term; the others keep only the KL term. The idea: what decides an answer are the few tokens where the model was undecided. 1 takes all; 0.2 is the paper’s choice. It costs one more forward pass.',
+  ),
+  entropy_coef: from(
+    'trlConfig',
+    'Weight of a bonus for entropy: the loss loses this times the mean entropy of the trained tokens, in nats. It keeps the policy from becoming sure too early. 0 is none; too much, and it prefers being undecided to being right.',
+  ),
+  use_adaptive_entropy: from(
+    'trlConfig',
+    'Lets the entropy bonus look after itself: after each optimizer step entropy_coef rises by entropy_coef_delta while the entropy is at or below entropy_target, and falls otherwise. The bonus is applied only while the entropy was at or below the target.',
+  ),
+  entropy_target: from('trlConfig', 'Entropy in nats that the adaptive bonus aims at. Read with use_adaptive_entropy alone. Higher keeps more exploration; 0 never calls for the bonus.'),
+  entropy_coef_delta: from('trlConfig', 'How far entropy_coef moves after an optimizer step. Read with use_adaptive_entropy alone. 0 holds it; large values make it swing.'),
+  entropy_coef_min: from('trlConfig', 'The least that entropy_coef may become. Read with use_adaptive_entropy alone. Above 0, a bonus stands ready whenever the entropy falls to the target.'),
+  entropy_coef_max: from('trlConfig', 'The most that entropy_coef may become. Read with use_adaptive_entropy alone. It bounds what the bonus can do to the loss.'),
+  off_policy_mask_threshold: from(
+    'deepSeekV32',
+    'Leaves out episodes with an advantage below 0 that have already become less likely by more than this, in nats a token: pushing them down further teaches nothing and can break the model. Off leaves none out; 0.5 is usable. With one update a batch nothing has moved yet.',
+  ),
+  vllm_importance_sampling_correction: from(
+    'trlConfig',
+    'Weighs what the sampler wrote by how much the training graph agrees with it. In TRL the sampler is vLLM, hence the name; here it is the decode graph, whose log-probs are kept with every token. They agree to about 1e-6, so the weight is 1 in all digits shown; it guards against a device where they do not.',
+  ),
+  vllm_importance_sampling_mode: from(
+    'trlConfig',
+    'How disagreement is answered: truncate clamps the weight, mask leaves out what is beyond; by token, or by the whole episode. vespo takes the modes by token alone.',
+  ),
+  vllm_importance_sampling_clip_max: from('trlConfig', 'The largest weight for what the sampler wrote; beyond it the weight is clamped or the tokens are left out. Off has no upper bound. 3 is TRL’s default; near 1 it would cut ordinary noise.'),
+  vllm_importance_sampling_clip_min: from('trlConfig', 'The smallest weight for what the sampler wrote; below it the weight is clamped or the tokens are left out. Off has no lower bound, as in TRL.'),
+  sapo_temperature_pos: from('sapo', 'How sharp SAPO’s gate is for tokens with an advantage above 0. Read with loss_type sapo alone. Larger fades the push sooner once the ratio leaves 1.'),
+  sapo_temperature_neg: from('sapo', 'How sharp SAPO’s gate is for tokens with an advantage of 0 or below. Read with loss_type sapo alone. A little above the other, pushing down fades sooner, which keeps training steady.'),
+  vespo_k_pos: from('vespo', 'Exponent of VESPO’s weight for episodes with an advantage of 0 or above. Read with loss_type vespo alone. Larger makes episodes that became less likely count less.'),
+  vespo_lambda_pos: from('vespo', 'Decay of VESPO’s weight for episodes with an advantage of 0 or above. Read with loss_type vespo alone. Larger makes episodes that became likelier count less.'),
+  vespo_k_neg: from('vespo', 'Exponent of VESPO’s weight for episodes with an advantage below 0. Read with loss_type vespo alone. Larger makes episodes that became less likely count less.'),
+  vespo_lambda_neg: from('vespo', 'Decay of VESPO’s weight for episodes with an advantage below 0. Read with loss_type vespo alone. Larger makes episodes that became likelier count less.'),
 }

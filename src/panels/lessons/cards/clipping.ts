@@ -95,7 +95,9 @@ export const clipping: Lesson = {
       draw(scene) {
         const found = selectedNumbers(scene)
         if (!found) return NOTHING
-        const { ratio, branch } = found.term
+        const { ratio, clip } = found.term
+        if (!clip) return NOTHING
+        const { branch } = clip
         const options = Object.entries(L.furthest.options).map(([id, text]) => ({ id, text }))
         return { text: L.furthest.text(found.text, ratio, found.advantage), question: { kind: 'choice', ask: L.furthest.ask, options, answer: branch, reveal: L.furthest.reveal[branch] } }
       },
