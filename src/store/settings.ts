@@ -2,6 +2,7 @@
 
 import { z } from 'zod/mini'
 import { type GrpoConfig, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, type LoraTarget, LOSS_TYPES, MISMATCH_MODES, type RunConfig } from '../core/config'
+import { conflictsOf } from '../core/conflicts'
 
 /** Settings that have a control; TRL's names, and PEFT's r and lora_alpha. */
 export type SettingKey =
@@ -153,6 +154,12 @@ function schemaOf(setting: Setting): z.ZodMiniType<SettingValue> {
 /** A copy of the config with several settings changed. */
 export function withSettings(config: RunConfig, settings: Partial<Record<SettingKey, SettingValue>>): RunConfig {
   return (Object.keys(settings) as SettingKey[]).reduce((next, key) => setSetting(next, key, settings[key] ?? null), config)
+}
+
+/** Why a setting cannot stand beside the others, and what to change; null where it can. */
+export function conflictOf({ grpo }: RunConfig, key: SettingKey): string | null {
+  const found = conflictsOf(grpo).find(({ keys }) => (keys as readonly string[]).includes(key))
+  return found ? `${found.why}. ${found.advice}` : null
 }
 
 export type Read<T> = { ok: true; value: T } | { ok: false; why: string }

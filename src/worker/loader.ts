@@ -1,6 +1,7 @@
 /** Loads what a run needs and tells the page how far that is; remembers what of it still holds when it is over. */
 
 import type { RunConfig } from '../core/config'
+import { assertNoConflict } from '../core/conflicts'
 import type { LoadProgress } from '../core/events'
 import type { PlayDesk } from './play'
 import type { Message } from './protocol'
@@ -19,9 +20,10 @@ export class RunLoader {
     private readonly play: Pick<PlayDesk, 'giveWay'> | null,
   ) {}
 
-  /** A setup whose adapter is that of step 0: of `at`, where a run is loaded again, else what the config names. */
+  /** A setup whose adapter is that of step 0: of `at`, where a run is loaded again, else what the config names, whose settings must go together. */
   async prepare(config: RunConfig, at: KeptStart | null): Promise<RunSetup> {
     this.notices = []
+    if (at === null) assertNoConflict(config.grpo)
     const setup = await this.load(config, at)
     if (isReset(setup, config)) return setup
     await setup.environment.close()

@@ -23,6 +23,15 @@ describe('a load that fails', () => {
     expect(page.records().map(({ step }) => step)).toEqual([1, 2])
   })
 
+  it('also when its settings do not go together: nothing is loaded for them', async () => {
+    const page = open()
+    await page.configure()
+    const failed = await page.untilState('failed', { type: 'configure', config: banditConfig({ loss_type: 'vespo' }) })
+    expect(failed).toMatchObject({ kind: 'config', recoverable: true, error: expect.stringContaining('sequence_mask') as string })
+    expect(page.prepared).toHaveLength(1)
+    await page.untilState('finished', { type: 'train' })
+  })
+
   it('after the old engine made room for the new one leaves nothing to train', async () => {
     const page = open()
     await page.configure()

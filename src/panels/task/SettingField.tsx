@@ -1,25 +1,28 @@
-/** One setting: TRL's name, a '?', its control. A value that is refused stays in the control and says what is accepted. */
+/** One setting: TRL's name, a '?', its control. A value that is refused, by itself or beside the others, says why; what was typed stays. */
 
 import { useId, useState } from 'react'
+import type { RunConfig } from '../../core/config'
 import { useSetup, useStores } from '../../store/hooks'
-import { type Setting, getSetting, readSetting, setSetting, writeSetting } from '../../store/settings'
+import { type Setting, conflictOf, getSetting, readSetting, setSetting, type SettingValue, writeSetting } from '../../store/settings'
 import { Help } from '../../ui/Help'
 
 export function SettingField({ setting }: { setting: Setting }) {
   const id = useId()
-  const { controller } = useStores()
+  const { controller, setup } = useStores()
   const value = useSetup((s) => getSetting(s.config, setting.key))
-  const text = writeSetting(value)
-  // What was typed and refused; null while the control shows the setting itself.
-  const [typed, setTyped] = useState<{ text: string; why: string | null } | null>(null)
+  // What was typed, or chosen and refused, beside these settings; null while the control shows the setting itself.
+  const [typed, setTyped] = useState<{ text: string; beside: RunConfig } | null>(null)
+  // A number waits to be corrected; a refused choice falls back to what holds, and is forgotten with the next change of anything.
+  const text = useSetup((s) => (typed && (setting.kind === 'number' || typed.beside === s.config) ? typed.text : null))
+  const why = useSetup((s) => whyNot(s.config, setting, text ?? writeSetting(value)))
 
   const change = (input: string) => {
+    const { config } = setup.getState()
     const read = readSetting(setting, input)
-    setTyped({ text: input, why: read.ok ? null : read.why })
-    if (read.ok) controller.edit((config) => setSetting(config, setting.key, read.value))
+    setTyped({ text: input, beside: config })
+    if (read.ok && whyNot(config, setting, input) === null) controller.edit((now) => setSetting(now, setting.key, read.value))
   }
-  const shown = typed?.text ?? text
-  const why = typed?.why ?? null
+  const shown = text !== null && (why !== null || isSame(setting, text, value)) ? text : writeSetting(value)
   return (
     <div className={why ? 'field invalid' : 'field'}>
       <label htmlFor={id}>{setting.key}</label>
@@ -27,7 +30,7 @@ export function SettingField({ setting }: { setting: Setting }) {
       {setting.kind === 'flag' ? (
         <input id={id} type="checkbox" role="switch" data-testid={`setting-${setting.key}`} checked={value === true} onChange={(e) => change(String(e.target.checked))} />
       ) : setting.kind === 'choice' ? (
-        <select id={id} data-testid={`setting-${setting.key}`} value={text} onChange={(e) => change(e.target.value)}>
+        <select id={id} data-testid={`setting-${setting.key}`} value={writeSetting(value)} onChange={(e) => change(e.target.value)}>
           {setting.options.map((option) => (
             <option key={option}>{option}</option>
           ))}
@@ -53,4 +56,15 @@ export function SettingField({ setting }: { setting: Setting }) {
       )}
     </div>
   )
+}
+
+/** Why a text cannot be taken; null where it can. */
+function whyNot(config: RunConfig, setting: Setting, text: string): string | null {
+  const read = readSetting(setting, text)
+  return read.ok ? conflictOf(setSetting(config, setting.key, read.value), setting.key) : read.why
+}
+
+function isSame(setting: Setting, text: string, value: SettingValue): boolean {
+  const read = readSetting(setting, text)
+  return read.ok && read.value === value
 }

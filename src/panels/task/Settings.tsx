@@ -5,8 +5,11 @@ import { useSetup, useStores } from '../../store/hooks'
 import { MAIN_SETTINGS, type Setting, SETTING_GROUPS } from '../../store/settings'
 import { Help } from '../../ui/Help'
 import { Hideable } from '../../ui/Hideable'
+import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
 import { SettingField } from './SettingField'
+
+const RecipeField = later(() => import('../guard/RecipeField').then((part) => part.RecipeField))
 
 export function Settings() {
   return (
@@ -17,6 +20,7 @@ export function Settings() {
         <Hideable key={id} part={id}>
           <details name="settings">
             <summary>{S.task.groups[id]}</summary>
+            {id === 'loss' && <RecipeField />}
             <Fields settings={settings} />
             {id === 'lora' && (
               <>

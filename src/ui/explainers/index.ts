@@ -3,10 +3,11 @@
 import { CONTROL_EXPLAINERS, VIEW_EXPLAINERS } from './controls'
 import { explainMetric } from './metrics'
 import { PANEL_EXPLAINERS } from './panels'
+import { RECIPE_EXPLAINERS } from './recipes'
 import { SETTING_EXPLAINERS } from './settings'
 import { type Explainer, SOURCES } from './sources'
 
-export const EXPLAINERS = { ...SETTING_EXPLAINERS, ...VIEW_EXPLAINERS, ...CONTROL_EXPLAINERS, ...PANEL_EXPLAINERS }
+export const EXPLAINERS = { ...SETTING_EXPLAINERS, ...VIEW_EXPLAINERS, ...CONTROL_EXPLAINERS, ...PANEL_EXPLAINERS, ...RECIPE_EXPLAINERS }
 
 /** A setting by TRL's name, 'view:…', 'bar:…' and the like, 'panel:…' by the panel's id; metrics, which have any name, as 'metric:NAME'. */
 export type HelpKey = keyof typeof EXPLAINERS | `metric:${string}`

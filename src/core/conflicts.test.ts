@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_GRPO, type GrpoConfig } from './config'
+import { assertNoConflict, conflictsOf } from './conflicts'
+
+const keysOf = (change: Partial<GrpoConfig>) => conflictsOf({ ...DEFAULT_GRPO, ...change }).map(({ keys }) => keys[0])
+
+describe('settings that cannot go together', () => {
+  it('are none in the defaults', () => {
+    expect(conflictsOf(DEFAULT_GRPO)).toEqual([])
+    expect(() => assertNoConflict(DEFAULT_GRPO)).not.toThrow()
+  })
+
+  it.each<[Partial<GrpoConfig>, string[]]>([
+    [{ loss_type: 'vespo' }, ['loss_type']],
+    [{ loss_type: 'vespo', vllm_importance_sampling_mode: 'sequence_truncate' }, ['loss_type']],
+    [{ loss_type: 'vespo', vllm_importance_sampling_mode: 'token_mask' }, []],
+    [{ loss_type: 'vespo', vllm_importance_sampling_correction: false }, []],
+    [{ steps_per_generation: 8 }, []],
+    [{ steps_per_generation: 9 }, ['steps_per_generation']],
+    [{ steps_per_generation: 9, prompts_per_step: 2 }, []],
+    [{ entropy_coef_min: 2 }, ['entropy_coef_min']],
+    [{ entropy_coef_min: 1, entropy_coef_max: 1 }, []],
+    [{ vllm_importance_sampling_clip_min: 4 }, ['vllm_importance_sampling_clip_min']],
+    [{ vllm_importance_sampling_clip_min: 4, vllm_importance_sampling_clip_max: null }, []],
+  ])('%j', (change, keys) => {
+    expect(keysOf(change)).toEqual(keys)
+  })
+
+  it('are refused with the values and what to change', () => {
+    const refuse = () => assertNoConflict({ ...DEFAULT_GRPO, steps_per_generation: 12 })
+    expect(refuse).toThrow('steps_per_generation is 12, and a generation has only 8 episodes')
+    try {
+      refuse()
+    } catch (error) {
+      expect(error).toMatchObject({ kind: 'config', advice: 'Set steps_per_generation to at most 8.' })
+    }
+  })
+})

@@ -1,0 +1,55 @@
+/** Settings that are each allowed and cannot go together: one sentence for the control that would join them and for the worker that refuses them. */
+
+import type { GrpoConfig } from './config'
+import { PlaygroundError } from './errors'
+
+export interface Conflict {
+  /** The settings, by name; changing one of them ends it. */
+  keys: readonly (keyof GrpoConfig)[]
+  /** What does not go together, with the values; no full stop. */
+  why: string
+  /** What to change, likewise. */
+  advice: string
+}
+
+/** Every conflict in these settings; none in TRL's defaults. */
+export function conflictsOf(grpo: GrpoConfig): Conflict[] {
+  const found: Conflict[] = []
+  const { vllm_importance_sampling_mode: mode, vllm_importance_sampling_clip_min: least, vllm_importance_sampling_clip_max: most } = grpo
+  if (grpo.loss_type === 'vespo' && grpo.vllm_importance_sampling_correction && mode.startsWith('sequence')) {
+    found.push({
+      keys: ['loss_type', 'vllm_importance_sampling_mode', 'vllm_importance_sampling_correction'],
+      why: `loss_type vespo weighs whole sequences itself and does not go with vllm_importance_sampling_mode ${mode}`,
+      advice: 'Set vllm_importance_sampling_mode to token_truncate or token_mask first, or choose the recipe VESPO',
+    })
+  }
+  const episodes = grpo.num_generations * grpo.prompts_per_step
+  if (grpo.steps_per_generation > episodes) {
+    found.push({
+      keys: ['steps_per_generation', 'num_generations', 'prompts_per_step'],
+      why: `steps_per_generation is ${grpo.steps_per_generation}, and a generation has only ${episodes} episodes (num_generations × prompts_per_step)`,
+      advice: `Set steps_per_generation to at most ${episodes}`,
+    })
+  }
+  if (grpo.entropy_coef_min > grpo.entropy_coef_max) {
+    found.push({
+      keys: ['entropy_coef_min', 'entropy_coef_max'],
+      why: `entropy_coef_min (${grpo.entropy_coef_min}) is above entropy_coef_max (${grpo.entropy_coef_max})`,
+      advice: 'Raise entropy_coef_max first, or take a smaller entropy_coef_min',
+    })
+  }
+  if (least !== null && most !== null && least > most) {
+    found.push({
+      keys: ['vllm_importance_sampling_clip_min', 'vllm_importance_sampling_clip_max'],
+      why: `vllm_importance_sampling_clip_min (${least}) is above vllm_importance_sampling_clip_max (${most})`,
+      advice: 'Raise vllm_importance_sampling_clip_max first, or take a smaller vllm_importance_sampling_clip_min',
+    })
+  }
+  return found
+}
+
+/** Throws PlaygroundError('config') at the first conflict. */
+export function assertNoConflict(grpo: GrpoConfig): void {
+  const [first] = conflictsOf(grpo)
+  if (first) throw new PlaygroundError('config', `${first.why}.`, `${first.advice}.`)
+}
