@@ -12,6 +12,7 @@ import { RECORDED_RUN_PATH, startReplay } from './store/replay-start'
 import { browserClock } from './store/run-store'
 import { createHandle } from './store/scripting'
 import { DURATIONS } from './ui/durations'
+import { firstDrawOver, holdUntil } from './ui/first-draw'
 import { fetchLater } from './ui/later'
 import './ui/styles'
 import { createEngineClient } from './worker/client'
@@ -31,16 +32,27 @@ keepSite(stores, isBack)
 const still = matchMedia('(prefers-reduced-motion: reduce)').matches
 const showRecording = (place: LinkPlace) => startReplay(stores, client, { fetch: fetchRecording, still, place })
 stores.lessons.recordingBy(showRecording)
-void showRecording(readLink(location.hash)).then(() => {
+// The recording moves, and its curves are there.
+const drawn = showRecording(readLink(location.hash)).then(() => Promise.all([import('./panels/curves/Chart'), nextFrames()]))
+holdUntil(drawn, DURATIONS.firstDraw)
+void firstDrawOver().then(() => {
+  stores.controller.start()
   // Safari has no idle callback.
-  if ('requestIdleCallback' in window) requestIdleCallback(() => void fetchLater())
+  if ('requestIdleCallback' in window) requestIdleCallback(() => void fetchLater(), { timeout: DURATIONS.idle })
   else setTimeout(() => void fetchLater(), DURATIONS.idle)
 })
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no element "root"')
 createRoot(root).render(<App stores={stores} />)
-stores.controller.start()
+
+/** Two frames, so that what was asked for is painted; not waited for in a hidden tab, where none come. */
+function nextFrames(): Promise<void> {
+  return new Promise((resolve) => {
+    if (document.visibilityState === 'hidden') resolve()
+    else requestAnimationFrame(() => requestAnimationFrame(() => resolve()))
+  })
+}
 
 async function fetchRecording(): Promise<ArrayBuffer> {
   const response = await fetch(new URL(RECORDED_RUN_PATH, document.baseURI))

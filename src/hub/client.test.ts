@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startHub, type Hub } from '../../e2e/hub/server'
 import { describeError, PlaygroundError } from '../core/errors'
 import { readAll } from './bytes'
-import { checkToken, HubClient, type HubClientOptions } from './client'
+import { checkToken } from './check-token'
+import { HubClient, type HubClientOptions } from './client'
 
 const weights = Uint8Array.from({ length: 5000 }, (_, i) => i & 255)
 const files = {

@@ -1,6 +1,7 @@
 /** Reads a LoRA in PEFT's format (adapter_config.json, adapter_model.safetensors) and refuses by name what would not compute the same here. */
 
-import { z } from 'zod'
+import * as z from 'zod/mini'
+import english from 'zod/v4/locales/en.js'
 import { LORA_TARGETS, type LoraConfig, type LoraTarget } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
@@ -33,16 +34,19 @@ function shown(value: unknown): string {
   return text.length > 80 ? `${cutText(text, 80)}…` : text
 }
 
+// What it says of a field is shown to people.
+z.config(english())
+
 const schema = z.looseObject({
   peft_type: z.string(),
-  task_type: z.string().nullish(),
-  base_model_name_or_path: z.string().nullish(),
-  r: z.number().int().positive(),
-  lora_alpha: z.number().positive(),
-  use_rslora: z.boolean().nullish(),
-  bias: z.string().nullish(),
-  target_modules: z.union([z.string(), z.array(z.string())]).nullish(),
-  init_lora_weights: z.union([z.string(), z.boolean()]).nullish(),
+  task_type: z.nullish(z.string()),
+  base_model_name_or_path: z.nullish(z.string()),
+  r: z.int().check(z.positive()),
+  lora_alpha: z.number().check(z.positive()),
+  use_rslora: z.nullish(z.boolean()),
+  bias: z.nullish(z.string()),
+  target_modules: z.nullish(z.union([z.string(), z.array(z.string())])),
+  init_lora_weights: z.nullish(z.union([z.string(), z.boolean()])),
 })
 type Config = z.infer<typeof schema>
 

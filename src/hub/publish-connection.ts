@@ -1,7 +1,7 @@
 /** The requests of publishing beside the upload itself: repeated where that may help, with pauses that are told. */
 
 import { PlaygroundError } from '../core/errors'
-import { checkToken } from './client'
+import { checkToken } from './check-token'
 import { publishStopped, refusal } from './publish-errors'
 import { isPassing, sleep as realSleep, waitSeconds, type Sleep } from './retry'
 import { failureOf, type HubFailure } from './sentences'

@@ -2,7 +2,7 @@
 
 import { z } from 'zod/mini'
 import { PlaygroundError } from '../core/errors'
-import { checkToken } from './client'
+import { checkToken } from './check-token'
 import { cleaned } from './sentences'
 
 export interface SignedIn {

@@ -1,9 +1,9 @@
 /** Small things that a browser remembers for its person: read with care, written where it is allowed. Nothing of it is sent. */
 
-import type { z } from 'zod'
+import type { z } from 'zod/mini'
 
 /** What was kept under the name, or `otherwise` where nothing was, where it cannot be read, or where it has another shape. */
-export function readKept<T>(name: string, schema: z.ZodType<T>, otherwise: T): T {
+export function readKept<T>(name: string, schema: z.ZodMiniType<T>, otherwise: T): T {
   try {
     const text = localStorage.getItem(name)
     const read = text === null ? null : schema.safeParse(JSON.parse(text))

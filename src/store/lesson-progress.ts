@@ -1,6 +1,6 @@
 /** What a pupil predicted and what came, question by question; kept in this browser alone. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import { readKept, writeKept } from './kept'
 import type { LessonId } from './lessons'

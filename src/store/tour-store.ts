@@ -1,6 +1,6 @@
 /** The tour: whether it is open, at which question, and whether it is still to be offered. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import { readKept, writeKept } from './kept'
 
@@ -9,7 +9,7 @@ const NAME = 'grpo-playground.tour'
 /** 'new': never answered. 'later': not on this visit. 'taken': begun or finished. 'never': not asked again. */
 const OFFERS = ['new', 'later', 'taken', 'never'] as const
 
-const keptSchema = z.object({ at: z.int().min(0).max(20), offer: z.enum(OFFERS) })
+const keptSchema = z.object({ at: z.int().check(z.gte(0), z.lte(20)), offer: z.enum(OFFERS) })
 
 export interface TourView {
   open: boolean

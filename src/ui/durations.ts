@@ -19,6 +19,8 @@ export const DURATIONS = {
   revoke: 60_000,
   /** Least time between two redraws of the chart (4 a second). */
   chart: 250,
+  /** Longest that the engine and what is fetched later wait for the recording to move. */
+  firstDraw: 2500,
   /** When the page is taken to have nothing to do, where the browser does not say. */
   idle: 2000,
   /** Longest wait for the model before the site's files are kept for use without a network. */

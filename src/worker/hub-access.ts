@@ -2,7 +2,8 @@
 
 import type { AdapterSource } from '../core/config'
 import { PlaygroundError } from '../core/errors'
-import { checkToken, HubClient } from '../hub/client'
+import { checkToken } from '../hub/check-token'
+import { HubClient } from '../hub/client'
 import { browserModelStore, type ModelStore } from '../hub/model-store'
 import { findHubAdapter, loadHubAdapter, type PeftAdapter, readPeftAdapter, readPeftConfig } from '../hub/peft-adapter'
 import type { ModelConfig } from '../model/config'

@@ -1,6 +1,6 @@
 /** OpenEnv's frames on /ws: what we send, and a tolerant reading of what comes back. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { cutText } from '../../core/text'
 import { readJson } from './json'
 
@@ -8,7 +8,7 @@ const record = z.record(z.string(), z.unknown())
 
 /** What a client may send. Strict: servers refuse any extra key, so there is no request id. */
 export const clientFrame = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('reset'), data: record.optional() }),
+  z.strictObject({ type: z.literal('reset'), data: z.optional(record) }),
   z.strictObject({ type: z.literal('step'), data: record }),
   z.strictObject({ type: z.literal('state') }),
   z.strictObject({
@@ -54,10 +54,10 @@ export type ServerFrame =
   | { kind: 'garbage'; why: string }
 
 const fieldError = z.object({
-  type: z.string().default(''),
-  loc: z.array(z.union([z.string(), z.number()])).default([]),
-  msg: z.string().default(''),
-  ctx: record.optional().catch(undefined),
+  type: z._default(z.string(), ''),
+  loc: z._default(z.array(z.union([z.string(), z.number()])), []),
+  msg: z._default(z.string(), ''),
+  ctx: z.catch(z.optional(record), undefined),
 })
 export type FieldError = z.infer<typeof fieldError>
 
@@ -66,20 +66,20 @@ const MAX_MESSAGE = 2000
 const MAX_FIELD_ERRORS = 10
 const cut = (text: string, most = MAX_MESSAGE): string => (text.length > most ? `${cutText(text, most)} …` : text)
 
-const envelope = z.object({ type: z.string(), data: z.unknown().optional() })
-const count = z.number().int().nonnegative().nullable().catch(null).default(null)
+const envelope = z.object({ type: z.string(), data: z.optional(z.unknown()) })
+const count = z._default(z.catch(z.nullable(z.int().check(z.nonnegative())), null), null)
 const errorData = z.object({
-  message: z.string().catch('').default(''),
-  code: z.string().catch('UNKNOWN').default('UNKNOWN'),
-  errors: z.array(z.unknown()).catch([]).default([]),
+  message: z._default(z.catch(z.string(), ''), ''),
+  code: z._default(z.catch(z.string(), 'UNKNOWN'), 'UNKNOWN'),
+  errors: z._default(z.catch(z.array(z.unknown()), []), []),
   active_sessions: count,
   max_sessions: count,
 })
 const rewardValue = z.union([z.number(), z.boolean(), z.null()])
 const doneValue = z.union([z.boolean(), z.null()])
 const rpcData = z.object({
-  result: z.unknown().optional(),
-  error: z.object({ code: z.number().catch(0), message: z.string().catch('') }).nullish(),
+  result: z.optional(z.unknown()),
+  error: z.nullish(z.object({ code: z.catch(z.number(), 0), message: z.catch(z.string(), '') })),
 })
 
 /** The value from the envelope where it stands there at all, else from inside the observation (home-made servers). */

@@ -1,6 +1,6 @@
 /** A recorded sample episode: the frames of one session as they went over the wire, for a look without a server. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { PlaygroundError } from '../../core/errors'
 
 const recording = z.object({
@@ -15,7 +15,7 @@ const recording = z.object({
   /** ISO date. */
   recorded: z.string(),
   /** From the hello to the farewell; `ms` since the socket opened. */
-  frames: z.array(z.object({ dir: z.enum(['sent', 'received']), ms: z.number(), text: z.string() })).min(1),
+  frames: z.array(z.object({ dir: z.enum(['sent', 'received']), ms: z.number(), text: z.string() })).check(z.minLength(1)),
 })
 export type Recording = z.infer<typeof recording>
 

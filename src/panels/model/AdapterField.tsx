@@ -5,9 +5,11 @@ import { describeError } from '../../core/errors'
 import { useModels, useRun, useSetup, useStores } from '../../store/hooks'
 import { writeReference } from '../../store/model-settings'
 import { Help } from '../../ui/Help'
+import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
 import { useLoaded } from './ModelFacts'
-import { ReferenceForm } from './ReferenceForm'
+
+const ReferenceForm = later(() => import('./ReferenceForm').then((part) => part.ReferenceForm))
 
 type Kind = 'none' | 'hub' | 'file'
 const KINDS: readonly Kind[] = ['none', 'hub', 'file']

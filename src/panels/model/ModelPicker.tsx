@@ -7,8 +7,10 @@ import { useSetup, useStores } from '../../store/hooks'
 import { suitedSettings, writeReference } from '../../store/model-settings'
 import { bytes, parameterCount, plain } from '../../ui/format'
 import { Help } from '../../ui/Help'
+import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
-import { ReferenceForm } from './ReferenceForm'
+
+const ReferenceForm = later(() => import('./ReferenceForm').then((part) => part.ReferenceForm))
 
 const OTHER = 'other'
 

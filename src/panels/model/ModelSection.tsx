@@ -1,15 +1,17 @@
 /** The model: which one, how it is kept, what it would take here, its loading, token and stored files. */
 
 import { useState } from 'react'
+import { later } from '../../ui/later'
 import { AdapterField } from './AdapterField'
-import { InspectionReport } from './InspectionReport'
 import { LoadButtons } from './LoadButtons'
-import { LoadProgressView } from './LoadProgressView'
 import { ModelFacts } from './ModelFacts'
 import { ModelPicker } from './ModelPicker'
 import { PrecisionField } from './PrecisionField'
-import { StoredModels } from './StoredModels'
-import { TokenField } from './TokenField'
+
+const InspectionReport = later(() => import('./InspectionReport').then((part) => part.InspectionReport))
+const LoadProgressView = later(() => import('./LoadProgressView').then((part) => part.LoadProgressView))
+const StoredModels = later(() => import('./StoredModels').then((part) => part.StoredModels))
+const TokenField = later(() => import('./TokenField').then((part) => part.TokenField))
 
 /** Everything a person can do with models; on a phone it stands in the sheet. */
 export function ModelSection() {

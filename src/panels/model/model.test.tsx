@@ -1,12 +1,16 @@
 // @vitest-environment happy-dom
 import { act } from 'react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { writeSafetensors } from '../../hub/safetensors'
 import { downloading, FAILED_TEST, inspected, loaded, PLAN, refused, STORED } from '../../store/testing/models'
 import { engineMessages } from '../../store/testing/script'
 import type { Command, Message } from '../../worker/protocol'
 import { App } from '../app/App'
 import { mount } from '../testing/mount'
+import { fetchLater } from '../../ui/later'
+
+// What is fetched when it is first wanted is here from the start.
+beforeAll(fetchLater)
 
 vi.mock('../curves/Chart', () => ({ default: () => null }))
 

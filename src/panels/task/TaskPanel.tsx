@@ -7,16 +7,18 @@ import { hasChanges } from '../../store/setup-store'
 import { needsLoad } from '../../store/model-settings'
 import { Help } from '../../ui/Help'
 import { Hideable } from '../../ui/Hideable'
+import { later } from '../../ui/later'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 import { useNarrow } from '../../ui/useNarrow'
-import { Discovered } from '../catalogue/Discovered'
 import { ToolList } from '../environment/ToolList'
 import { ModelSection, ModelSummary } from '../model/ModelSection'
 import { EnvironmentPicker } from './EnvironmentPicker'
 import { LinkedServer } from './LinkedServer'
 import { SceneView } from './SceneView'
 import { Settings } from './Settings'
+
+const Discovered = later(() => import('../catalogue/Discovered').then((part) => part.Discovered))
 
 export function TaskPanel() {
   const narrow = useNarrow()

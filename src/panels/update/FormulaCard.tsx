@@ -5,6 +5,7 @@ import { LOSS_FORMULAS } from '../../rl'
 import { useSelectedEpisode, useSelectedStep, useSelection, useShown, useShownGrpo, useStores, useTokens } from '../../store/hooks'
 import type { LoggedToken } from '../../store/token-log'
 import type { EpisodeView, StepView } from '../../store/view'
+import { firstDrawOver } from '../../ui/first-draw'
 import { signed } from '../../ui/format'
 import { S } from '../../ui/strings'
 import { visibleText } from '../trajectory/token-facts'
@@ -12,7 +13,7 @@ import { type Explanation, explainToken, type LossSettings, stepLoss, stepMeans,
 import { lossTex, meansTex, tokenTex } from './formula-tex'
 import { Symbols } from './Symbols'
 
-const Tex = lazy(() => import('../../ui/Tex'))
+const Tex = lazy(() => firstDrawOver().then(() => import('../../ui/Tex')))
 
 export function FormulaCard() {
   const settings = useShownGrpo()

@@ -1,6 +1,6 @@
 /** Lesson: reward hacking. Echo is paid by the character; what it then learns is read off the episodes that the pupil trains. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { echoReward } from '../../../env/builtin/echo'
 import { LESSON_STRINGS } from '../../../ui/lesson-strings'
 import { LESSON_STARTS } from '../../../store/lessons'
@@ -13,7 +13,7 @@ const SETTINGS = LESSON_STARTS['reward-hacking'].settings ?? {}
 /** By then it has left the message behind, if it does at all. */
 const STEPS = 18
 
-const echoScene = z.object({ kind: z.literal('echo'), wanted: z.string(), said: z.string().nullable() })
+const echoScene = z.object({ kind: z.literal('echo'), wanted: z.string(), said: z.nullable(z.string()) })
 
 /** What was asked for and what was said, at the end of an episode. */
 function exchangeOf(episode: EpisodeView): { wanted: string; said: string } | null {
