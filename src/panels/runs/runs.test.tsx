@@ -9,6 +9,7 @@ import { CurvesPanel } from '../curves/CurvesPanel'
 import { mount } from '../testing/mount'
 import { RecordingBanner, ResumeBanner } from './Banners'
 import { RunsButton } from './RunsButton'
+import { DURATIONS } from '../../ui/durations'
 import { fetchLater } from '../../ui/later'
 
 // What is fetched when it is opened is here from the start.
@@ -156,7 +157,9 @@ describe('the list of runs', () => {
     const heads = [...(page.find('curve-table')?.querySelectorAll('thead th') ?? [])].map((cell) => cell.textContent)
     const column = [...(page.find('curve-table')?.querySelectorAll('tbody tr') ?? [])].map((row) => row.children[heads.indexOf('reward · first')]?.textContent)
     expect(column).toEqual(['1.00', '1.00', '1.00'])
-    await act(() => vi.waitFor(() => expect(page.find('comparison')?.textContent).toMatch(/reward.*1\.00 \(\+/), 5000))
+    // The curves follow a run with a pause between.
+    await act(() => new Promise((resolve) => setTimeout(resolve, 2 * DURATIONS.chart)))
+    expect(page.find('comparison')?.textContent).toMatch(/reward.*1\.00 \(\+/)
     const eye = legend?.querySelectorAll<HTMLElement>('[data-testid="compare-eye"]')[1]
     await page.press(eye)
     expect([eye?.getAttribute('aria-pressed'), page.find('curve-table')?.querySelector('thead')?.textContent?.includes('first')]).toEqual(['false', false])
