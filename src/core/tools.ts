@@ -25,5 +25,7 @@ export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'tool'
   content: string
   name?: string
+  /** What an assistant thought before it spoke, where it stands apart from the content. */
+  reasoning_content?: string
   tool_calls?: { type: 'function'; function: ToolCall }[]
 }

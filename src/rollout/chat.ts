@@ -14,6 +14,9 @@ import { TokenCodec, type AuthoredTokens, type ChatTokenizer, type Piece } from 
 
 export type { AuthoredTokens, ChatTokenizer } from './tokens'
 
+/** Stands before a turn that is rendered by itself. */
+const DUMMY: ChatMessage = { role: 'user', content: 'dummy' }
+
 /** Private-use characters that stand around foreign text while the template runs. */
 interface Marks {
   user: string
@@ -32,7 +35,8 @@ export class ChatFormat {
   /** Throws PlaygroundError('model') when the tokenizer cannot be reproduced exactly or has no end-of-turn token. */
   constructor(
     private readonly tokenizer: ChatTokenizer,
-    private readonly options: { enable_thinking: boolean },
+    /** What the template is given beside the conversation: TRL's chat_template_kwargs. */
+    private readonly options: { enable_thinking: boolean; [key: string]: unknown },
   ) {
     this.codec = new TokenCodec(tokenizer)
     this.largestId = this.codec.largestId()
@@ -97,7 +101,53 @@ export class ChatFormat {
 
   /** The same model's format with the thinking switch set this way. */
   withThinking(enable_thinking: boolean): ChatFormat {
-    return enable_thinking === this.options.enable_thinking ? this : new ChatFormat(this.tokenizer, { enable_thinking })
+    return this.withOptions({ enable_thinking })
+  }
+
+  /** The same model's format with these options of the template set: a row's chat_template_kwargs. */
+  withOptions(options: Readonly<Record<string, unknown>>): ChatFormat {
+    if (Object.entries(options).every(([key, value]) => this.options[key] === value)) return this
+    return new ChatFormat(this.tokenizer, { ...this.options, ...options })
+  }
+
+  /** A whole conversation as the template writes it; `next` adds the header of the model's next turn. */
+  conversation(messages: readonly ChatMessage[], tools: readonly Tool[], next: boolean): AuthoredTokens {
+    return this.codec.encode(this.promptPieces(messages, tools, '', next))
+  }
+
+  /**
+   * The same as it grows turn by turn: every turn of the model is written as the template writes the last one, and never again. Author
+   * 'model' is what stands between the header and the next message, as in TRL's training templates.
+   */
+  grownConversation(messages: readonly ChatMessage[], tools: readonly Tool[], next: boolean): AuthoredTokens {
+    const marks = freeMarks(JSON.stringify([messages, tools]))
+    const first = messages.findIndex(({ role }) => role === 'assistant')
+    if (first < 0) return this.conversation(messages, tools, next)
+    const pieces = this.promptPieces(messages.slice(0, first), tools, '', false)
+    for (let at = first; at < messages.length; ) {
+      const message = messages[at] as ChatMessage
+      if (message.role === 'assistant') {
+        pieces.push(...this.turnPieces(message, marks))
+        at++
+        continue
+      }
+      const end = messages.findIndex(({ role }, i) => i > at && role === 'assistant')
+      const answers = messages.slice(at, end < 0 ? undefined : end)
+      pieces.push(...this.answerPieces(answers, marks))
+      at += answers.length
+    }
+    if (next) pieces.push({ text: this.header(marks), author: 'template', plain: false })
+    return this.codec.encode(pieces)
+  }
+
+  /** A text that no template touches; special tokens in it are special, as TRL tokenises plain text. */
+  rawText(text: string): AuthoredTokens {
+    return this.codec.encode([{ text, author: 'template', plain: false }])
+  }
+
+  /** The text of the token that ends a sequence. */
+  get endOfSequence(): string {
+    return this.tokenizer.eos_token ?? this.endOfTurnTexts[0] ?? ''
   }
 
   /** Text of a token sequence; special tokens are written out. */
@@ -115,7 +165,7 @@ export class ChatFormat {
     return this.codec.tokenText(id)
   }
 
-  private promptPieces(messages: readonly ChatMessage[], tools: readonly Tool[], environmentText: string): Piece[] {
+  private promptPieces(messages: readonly ChatMessage[], tools: readonly Tool[], environmentText: string, next = true): Piece[] {
     const marks = freeMarks(JSON.stringify([messages, tools]) + environmentText)
     const marked = messages.map((message) => this.markMessage(message, marks))
     if (environmentText !== '') {
@@ -124,7 +174,7 @@ export class ChatFormat {
       if (last) last.content += text
       else marked.push({ role: 'user', content: text })
     }
-    return cutAtMarks(this.render(marked, tools.map((tool) => this.protect(tool, marks)), marks), marks)
+    return cutAtMarks(this.render(marked, tools.map((tool) => this.protect(tool, marks)), marks, next), marks)
   }
 
   /** What the template puts between the assistant's turn that `tail` begins with and the next one. `answer` marks the first reply to it. */
@@ -143,15 +193,49 @@ export class ChatFormat {
     return cutAtMarks(rendered.slice(cut), marks)
   }
 
+  /** The header of the model's next turn, with what the template writes for it (Qwen3 without thinking: an empty thought). */
+  private header(marks: Marks): string {
+    const [without, whole] = [false, true].map((next) => this.render([DUMMY], null, marks, next)) as [string, string]
+    return whole.slice(without.length)
+  }
+
+  /** Header and turn of the model, as the template writes a last turn. */
+  private turnPieces(message: ChatMessage, marks: Marks): Piece[] {
+    const before = this.render([DUMMY], null, marks, false)
+    // Thinking may be on or off for the next turn; a turn that is there begins with its own thought.
+    const header = this.withThinking(true).header(marks)
+    const rendered = this.render([DUMMY, this.markMessage(message, marks)], null, marks, false)
+    if (!rendered.startsWith(before + header)) {
+      throw new PlaygroundError('model', 'The chat template begins a turn of the model in another way than its header.', 'Use a Qwen2.5 or Qwen3 model.')
+    }
+    const turn = cutAtMarks(rendered.slice(before.length + header.length), marks)
+    return [{ text: header, author: 'template', plain: false }, ...turn.map((piece): Piece => ({ ...piece, author: 'model' }))]
+  }
+
+  /** Messages of tools, users or the system that follow a turn of the model, from behind that turn's last character. */
+  private answerPieces(answers: readonly ChatMessage[], marks: Marks): Piece[] {
+    const call = { type: 'function' as const, function: { name: 'dummy', arguments: {} } }
+    const turn: ChatMessage = { role: 'assistant', content: 'dummy', ...(answers[0]?.role === 'tool' ? { tool_calls: [call] } : {}) }
+    const marked = answers.map((message): ChatMessage => {
+      const mark = message.role === 'tool' ? marks.environment : marks.user
+      return { ...message, content: mark + message.content + marks.end }
+    })
+    const alone = this.render([DUMMY, turn], null, marks, false)
+    const behind = alone.length - Math.max(...this.endOfTurnTexts.map((text) => endOfLast(alone, text)))
+    const rendered = this.render([DUMMY, turn, ...marked], null, marks, false)
+    const head = rendered.slice(0, rendered.search(new RegExp(`[${marks.user}${marks.environment}]`, 'u')))
+    return cutAtMarks(rendered.slice(Math.max(...this.endOfTurnTexts.map((text) => endOfLast(head, text))) + behind), marks)
+  }
+
   /** Runs the template; throws PlaygroundError('model') when it fails or drops foreign text. */
-  private render(conversation: ChatMessage[], tools: Tool[] | null, marks: Marks): string {
+  private render(conversation: ChatMessage[], tools: Tool[] | null, marks: Marks, next = true): string {
     let rendered: unknown
     try {
       rendered = this.tokenizer.apply_chat_template(conversation, {
+        ...this.options,
         tokenize: false,
         tools: tools !== null && tools.length > 0 ? tools : null,
-        add_generation_prompt: true,
-        enable_thinking: this.options.enable_thinking,
+        add_generation_prompt: next,
       })
     } catch (cause) {
       throw new PlaygroundError('model', `The chat template failed: ${String(cause)}.`, 'Use a Qwen2.5 or Qwen3 model.', { cause })
@@ -173,7 +257,7 @@ export class ChatFormat {
   /** User and system text is plain. An assistant's message keeps its tags (the template reads them) but no special token. */
   private markMessage(message: ChatMessage, marks: Marks): ChatMessage {
     const { content, role } = message
-    if (role === 'assistant') return { ...message, content: this.protect(content, marks, true) }
+    if (role === 'assistant') return this.protect(message, marks, true)
     if (content === '') return { ...message }
     return { ...message, content: (role === 'tool' ? marks.environment : marks.user) + content + marks.end }
   }

@@ -1,0 +1,201 @@
+/** TRL's dataset formats: what a row is, by its columns, checked field by field. */
+
+import { z } from 'zod'
+import { isRecord } from '../../core/records'
+import type { ChatMessage, Tool } from '../../core/tools'
+import { splitPrompt } from './implicit-prompt'
+import type { PlacedRow, RowProblem } from './rows'
+
+/** What every form can have beside its own columns. */
+interface Common {
+  place: string
+  tools: Tool[]
+  /** Of this row alone: `{"enable_thinking": false}`. */
+  chat_template_kwargs: Record<string, unknown>
+}
+
+/** Plain text, or a conversation. */
+export type Said = string | ChatMessage[]
+
+export type SftRow = Common &
+  (
+    | { form: 'text'; text: string }
+    | { form: 'messages'; messages: ChatMessage[] }
+    | { form: 'prompt-completion'; prompt: Said; completion: Said }
+  )
+export type PreferenceRow = Common & { form: 'preference'; prompt: Said; chosen: Said; rejected: Said }
+export type DatasetRow = SftRow | PreferenceRow
+
+/** A column that is no good, on its way to a RowProblem. */
+class FieldFault extends Error {
+  constructor(
+    readonly field: string,
+    message: string,
+    readonly advice: string,
+  ) {
+    super(message)
+  }
+}
+
+const callSchema = z.object({
+  function: z.object({ name: z.string().min(1), arguments: z.union([z.record(z.string(), z.unknown()), z.string()]).nullish() }),
+})
+const messageSchema = z.object({
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  content: z.union([z.string(), z.array(z.object({ type: z.literal('text'), text: z.string() }))]).nullish(),
+  name: z.string().nullish(),
+  reasoning_content: z.string().nullish(),
+  tool_calls: z.array(callSchema).nullish(),
+})
+const toolSchema = z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string().min(1) }) })
+
+/** What a row is, or why it is nothing. */
+export function readRow({ place, row }: PlacedRow): { ok: true; row: DatasetRow } | { ok: false; problem: RowProblem } {
+  try {
+    const common = { place, tools: toolsOf(row.tools), chat_template_kwargs: kwargsOf(row.chat_template_kwargs) }
+    return { ok: true, row: { ...common, ...formOf(row) } }
+  } catch (error) {
+    if (!(error instanceof FieldFault)) throw error
+    return { ok: false, problem: { place, field: error.field, problem: error.message, advice: error.advice } }
+  }
+}
+
+type Form<R> = R extends unknown ? Omit<R, keyof Common> : never
+
+function formOf(row: Record<string, unknown>): Form<DatasetRow> {
+  const has = (field: string): boolean => row[field] !== undefined && row[field] !== null
+  if (has('chosen') || has('rejected')) return preferenceOf(row, has('prompt'))
+  if (has('messages')) return { form: 'messages', messages: conversation(row.messages, 'messages') }
+  if (has('completion')) {
+    const [prompt, completion] = sameKind(row, ['prompt', 'completion'])
+    return { form: 'prompt-completion', prompt, completion }
+  }
+  if (has('text')) {
+    if (typeof row.text !== 'string') throw new FieldFault('text', `It is ${kindOf(row.text)}, not a text`, 'Write a string.')
+    return { form: 'text', text: row.text }
+  }
+  if (has('prompt')) throw new FieldFault('completion', 'There is a prompt and no answer to it', 'Add "completion" for SFT, or "chosen" and "rejected" for DPO.')
+  const names = Object.keys(row)
+  const found = names.length > 0 ? `Its columns are ${names.map((name) => `"${name}"`).join(', ')}` : 'It has no columns'
+  throw new FieldFault('', found, 'Use "messages", "prompt" and "completion", or "prompt", "chosen" and "rejected".')
+}
+
+function preferenceOf(row: Record<string, unknown>, explicit: boolean): Form<PreferenceRow> {
+  if (explicit) {
+    const [prompt, chosen, rejected] = sameKind(row, ['prompt', 'chosen', 'rejected'])
+    assertDiffer(chosen, rejected)
+    return { form: 'preference', prompt, chosen, rejected }
+  }
+  const [chosen, rejected] = sameKind(row, ['chosen', 'rejected'])
+  assertDiffer(chosen, rejected)
+  const split = splitPrompt(chosen, rejected)
+  if (split.prompt.length === 0) throw new FieldFault('prompt', '"chosen" and "rejected" have no common beginning', 'Add a "prompt" column.')
+  if (split.chosen.length === 0 || split.rejected.length === 0) {
+    throw new FieldFault(split.chosen.length === 0 ? 'chosen' : 'rejected', 'It is only the beginning of the other answer', 'Give both an answer of their own.')
+  }
+  return { form: 'preference', ...split }
+}
+
+function assertDiffer(chosen: Said, rejected: Said): void {
+  if (JSON.stringify(chosen) === JSON.stringify(rejected)) {
+    throw new FieldFault('rejected', 'It is the same as "chosen", so there is nothing to prefer', 'Give two different answers.')
+  }
+}
+
+/** These columns: all texts, or all conversations. */
+function sameKind<const F extends readonly string[]>(row: Record<string, unknown>, fields: F): { -readonly [K in keyof F]: Said } {
+  const said = fields.map((field): Said => {
+    const value = row[field]
+    if (typeof value !== 'string') return conversation(value, field)
+    if (value === '') throw new FieldFault(field, 'It is empty', 'Write a text.')
+    return value
+  })
+  const kinds = said.map((each) => typeof each)
+  const odd = kinds.findIndex((kind) => kind !== kinds[0])
+  if (odd > 0) throw new FieldFault(fields[odd] ?? '', `It is ${kindOf(said[odd])}, but "${fields[0]}" is ${kindOf(said[0])}`, 'Make both texts, or both lists of messages.')
+  return said as { -readonly [K in keyof F]: Said }
+}
+
+function conversation(value: unknown, field: string): ChatMessage[] {
+  if (!Array.isArray(value)) {
+    const found = value === undefined || value === null ? 'It is missing' : `It is ${kindOf(value)}`
+    throw new FieldFault(field, found, 'Write a list of messages, each with "role" and "content".')
+  }
+  if (value.length === 0) throw new FieldFault(field, 'It has no message', 'Write at least one message.')
+  const messages = value.map((each, i) => message(each, `${field}[${i}]`))
+  if (field !== 'messages' && field !== 'prompt') return messages
+  if (messages[0]?.role === 'assistant' || messages[0]?.role === 'tool') {
+    throw new FieldFault(`${field}[0].role`, `The conversation begins with "${messages[0].role}"`, 'Begin with a "system" or "user" message.')
+  }
+  return messages
+}
+
+function message(value: unknown, field: string): ChatMessage {
+  const { success, data, error } = messageSchema.safeParse(value)
+  if (!success) {
+    const issue = error.issues[0]
+    const path = (issue?.path ?? []).map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
+    throw new FieldFault(field + path, adviceFor(path), 'Roles are "system", "user", "assistant" and "tool"; contents are texts.')
+  }
+  const { role, content, name, reasoning_content, tool_calls } = data
+  if ((content === undefined || content === null) && !tool_calls?.length) throw new FieldFault(`${field}.content`, 'It is missing', 'Write a text.')
+  return {
+    role,
+    content: Array.isArray(content) ? content.map(({ text }) => text).join('') : (content ?? ''),
+    ...(name ? { name } : {}),
+    ...(reasoning_content ? { reasoning_content } : {}),
+    ...(tool_calls?.length ? { tool_calls: tool_calls.map((call, i) => toolCall(call, `${field}.tool_calls[${i}]`)) } : {}),
+  }
+}
+
+const adviceFor = (path: string): string => (path.startsWith('.content') ? 'It is no text (pictures cannot be read)' : 'It cannot be read')
+
+function toolCall({ function: { name, arguments: given } }: z.infer<typeof callSchema>, field: string): NonNullable<ChatMessage['tool_calls']>[number] {
+  let args: unknown = given ?? {}
+  if (typeof args === 'string') {
+    try {
+      args = JSON.parse(args)
+    } catch {
+      args = null
+    }
+  }
+  if (!isRecord(args)) throw new FieldFault(`${field}.function.arguments`, 'It is no JSON object', 'Write an object: {"a": 1}.')
+  // A Parquet table has every field of every row: what a call does not have is null there.
+  const own = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+  return { type: 'function', function: { name, arguments: own } }
+}
+
+function toolsOf(value: unknown): Tool[] {
+  if (value === undefined || value === null) return []
+  let list: unknown = value
+  try {
+    if (typeof value === 'string') list = JSON.parse(value) as unknown
+  } catch {
+    throw new FieldFault('tools', 'It is a text that is not JSON', 'Write a list of tools, or its JSON.')
+  }
+  if (!Array.isArray(list)) throw new FieldFault('tools', `It is ${kindOf(list)}`, 'Write a list of tools, or its JSON.')
+  return list.map((tool, i) => {
+    const { success, data } = toolSchema.safeParse(tool)
+    if (!success) throw new FieldFault(`tools[${i}]`, 'It is no tool', 'A tool is {"type": "function", "function": {"name": …, "description": …, "parameters": …}}.')
+    return withoutNulls(data) as Tool
+  })
+}
+
+function kwargsOf(value: unknown): Record<string, unknown> {
+  if (value === undefined || value === null) return {}
+  if (!isRecord(value)) throw new FieldFault('chat_template_kwargs', `It is ${kindOf(value)}`, 'Write an object: {"enable_thinking": false}.')
+  if ('chat_template' in value) throw new FieldFault('chat_template_kwargs.chat_template', 'A row cannot bring its own template', 'Leave it out: the loaded model’s template is used.')
+  return withoutNulls(value) as Record<string, unknown>
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).flatMap(([key, each]) => (each === null ? [] : [[key, withoutNulls(each)]])))
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (value === null || value === undefined) return 'missing'
+  return typeof value === 'string' ? 'a text' : isRecord(value) ? 'an object' : JSON.stringify(value)
+}

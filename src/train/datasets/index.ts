@@ -1,0 +1,4 @@
+/** TRL's dataset formats, from text to masked tokens. */
+
+export { dpoExamples, sftExamples, type Example, type PairExample, type Prepared } from './examples'
+export { limited, MOST_ROWS, readRows, type PlacedRow, type ReadRows, type RowProblem } from './rows'
