@@ -16,6 +16,7 @@ from engine_cases import make_engine_cases
 from models import make_models
 from quantised_cases import make_quantised_cases
 from safetensors_cases import make_safetensors_cases
+from reward_cases import make_reward_cases
 from schedule_cases import make_schedule_cases
 from speaking_models import make_speaking_models
 from trl_cases import make_trl_cases
@@ -26,7 +27,7 @@ def main() -> None:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     shutil.rmtree(OUT, ignore_errors=True)
-    for make in (make_safetensors_cases, make_schedule_cases, make_trl_cases, make_chat_cases):
+    for make in (make_safetensors_cases, make_schedule_cases, make_trl_cases, make_reward_cases, make_chat_cases):
         make()
         print(f"{make.__name__}: {time.time() - started:.1f} s so far")
     names = make_models()

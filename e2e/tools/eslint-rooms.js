@@ -30,6 +30,7 @@ export const packages = {
   'react-dom': ['ui', 'panels', 'page'],
   katex: ['ui', 'panels', 'page'],
   recharts: ['ui', 'panels', 'page'],
+  '@cortex-js/compute-engine': ['rl'],
   zustand: ['store', 'panels', 'page'],
 }
 
