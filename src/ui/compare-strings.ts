@@ -29,7 +29,7 @@ export const COMPARE_STRINGS = {
   how: 'How tokens are chosen',
   ways: { greedy: 'Greedy', sampled: 'Sampled' },
   wayHints: { greedy: 'The likeliest token each time', sampled: 'Drawn at the temperature of the run, with the same random numbers on both sides' },
-  choice: 'What is compared',
+  choice: 'The compared episode',
   play: 'Play both',
   again: 'Play both again',
   playing: 'Playing: the base model first, then with the LoRA.',

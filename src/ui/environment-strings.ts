@@ -97,6 +97,7 @@ export const ENVIRONMENT_STRINGS = {
   edit: 'Edit',
   editName: (name: string) => `Edit ${name}`,
   doneEditing: 'Close',
+  doneEditingName: (name: string) => `Close ${name}`,
   changed: 'changed',
   hidden: 'left out',
   originally: (name: string) => `The environment calls it ${name}.`,

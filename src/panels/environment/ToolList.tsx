@@ -72,7 +72,7 @@ function ToolLine({ draft, open, onToggle }: ToolLineProps) {
         <span className="note">{description}</span>
         {changed && <span className="tool-mark"> {tool ? E.changed : E.hidden}</span>}
       </span>
-      <button type="button" className="link" data-testid={`edit-tool-${id}`} aria-label={E.editName(name)} aria-expanded={open} onClick={onToggle}>
+      <button type="button" className="link" data-testid={`edit-tool-${id}`} aria-label={open ? E.doneEditingName(name) : E.editName(name)} aria-expanded={open} onClick={onToggle}>
         {open ? E.doneEditing : E.edit}
       </button>
     </div>

@@ -4,6 +4,7 @@ import { type KeyboardEvent, useState } from 'react'
 import { useHidden, useReplay, useStores } from '../../store/hooks'
 import type { ReplayView } from '../../store/replay'
 import { latestStep } from '../../store/view'
+import { heightAs } from '../../ui/height-as'
 import { Help } from '../../ui/Help'
 import { describePlace } from '../../ui/sentence'
 import { S } from '../../ui/strings'
@@ -12,6 +13,7 @@ import { RewardBars } from './RewardBars'
 
 const R = S.replay
 const C = S.controls.replay
+const height = heightAs('--replay-height')
 /** Places within a step that the handle stops at. */
 const PLACES = 100
 
@@ -36,7 +38,7 @@ function Line() {
   }
   const label = playing ? C.pause : position >= steps ? C.again : C.play
   return (
-    <aside className="replay" aria-label={R.name} data-testid="replay-bar" data-playing={playing}>
+    <aside ref={height} className="replay" aria-label={R.name} data-testid="replay-bar" data-playing={playing}>
       <button type="button" className="button quiet" data-testid="replay-play" aria-label={label} title={label} onClick={playing ? replay.pause : replay.play}>
         {playing ? <IconPause /> : <IconPlay />}
       </button>
