@@ -23,6 +23,8 @@ export const DURATIONS = {
   firstDraw: 2500,
   /** When the page is taken to have nothing to do, where the browser does not say. */
   idle: 2000,
+  /** Between one chart and the next. */
+  nextChart: 40,
   /** Longest wait for the model before the site's files are kept for use without a network. */
   keepSite: 20_000,
   /** One GRPO step in slow motion, part by part: at most 20 seconds in all. */

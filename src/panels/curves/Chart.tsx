@@ -5,7 +5,8 @@ import { PLOT } from './plot'
 import type { Tick } from './scale'
 import type { CurveView, Row } from './series'
 
-const AXIS = { stroke: 'var(--rule)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false, type: 'number', allowDataOverflow: true, interval: 'preserveStartEnd' } as const
+// All our ticks, which have room: recharts would measure each label in the page, which lays the whole page out anew.
+const AXIS = { stroke: 'var(--rule)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false, type: 'number', allowDataOverflow: true, interval: 0 } as const
 const STILL = { type: 'linear', isAnimationActive: false, connectNulls: false, activeDot: false } as const
 /** Of so few points every one is marked. */
 const FEW = 2
@@ -22,7 +23,7 @@ export default function Chart({ view: { rows, lines, scale, stacked, smoothed },
     <ResponsiveContainer width="100%" height="100%">
       <ComposedChart data={rows} margin={{ top: PLOT.top, right, bottom: 0, left: 0 }} accessibilityLayer={false}>
         <CartesianGrid stroke="var(--rule)" vertical={false} strokeWidth={0.5} syncWithTicks />
-        <XAxis dataKey="x" domain={[...scale.x]} ticks={placesOf(scale.xTicks)} tickFormatter={labelOf(scale.xTicks)} {...AXIS} axisLine={false} minTickGap={12} height={PLOT.bottom} />
+        <XAxis dataKey="x" domain={[...scale.x]} ticks={placesOf(scale.xTicks)} tickFormatter={labelOf(scale.xTicks)} {...AXIS} axisLine={false} height={PLOT.bottom} />
         <YAxis width={PLOT.left} domain={[...scale.y]} ticks={placesOf(scale.yTicks)} tickFormatter={labelOf(scale.yTicks)} {...AXIS} axisLine={false} />
         {rows.some(({ band }) => band !== null) && <Area {...STILL} dataKey="band" stroke="none" fill="var(--accent)" fillOpacity={0.14} dot={false} />}
         {smoothed && !stacked && lines.map(({ metric, run, color }, i) => <Line key={`raw ${run} ${metric}`} {...STILL} dataKey={(row: Row) => row.raw[i]} stroke={color} strokeOpacity={0.3} strokeWidth={1} dot={false} />)}

@@ -1,8 +1,9 @@
 /** One curve: its name and "?", the number that is looked at, the chart with what lies over it, and its summary for those who do not see it. */
 
-import { memo, useId, useMemo } from 'react'
+import { memo, useEffect, useId, useMemo, useState } from 'react'
 import { useStore } from 'zustand'
 import type { CurveSpec } from '../../ui/curve-specs'
+import { DURATIONS } from '../../ui/durations'
 import { Help } from '../../ui/Help'
 import { writeCurve } from '../../ui/metrics'
 import { later } from '../../ui/later'
@@ -17,6 +18,8 @@ const C = S.curves
 
 interface CurveFigureProps {
   spec: CurveSpec
+  /** Place among the drawn curves. */
+  index: number
   /** Drawn runs, and which of them is the present one; -1 while it is hidden or has no step. */
   runs: readonly DrawnRun[]
   present: number
@@ -27,9 +30,10 @@ interface CurveFigureProps {
   onPick: (step: number) => void
 }
 
-export function CurveFigure({ spec, runs, present, options, marked, focus, onPick }: CurveFigureProps) {
+export function CurveFigure({ spec, index, runs, present, options, marked, focus, onPick }: CurveFigureProps) {
   const described = useId()
-  const view = useMemo(() => viewOf(spec, runs, present, options), [spec, runs, present, options])
+  const newest = useMemo(() => viewOf(spec, runs, present, options), [spec, runs, present, options])
+  const view = useLate(newest, index * DURATIONS.nextChart)
   const { lines, rows, leftOut, scale, stacked } = view
   const points = runs[present] ? (lines[0]?.values.filter((value) => value !== null).length ?? 0) : 0
   const measured = lines.some(({ values }) => values.some((value) => value !== null))
@@ -63,6 +67,17 @@ export function CurveFigure({ spec, runs, present, options, marked, focus, onPic
       </p>
     </figure>
   )
+}
+
+/** The newest value, so many ms later: charts that follow each other let the page paint in between. */
+function useLate<T>(value: T, ms: number): T {
+  const [shown, setShown] = useState(value)
+  useEffect(() => {
+    if (ms === 0) return
+    const timer = setTimeout(() => setShown(value), ms)
+    return () => clearTimeout(timer)
+  }, [value, ms])
+  return ms === 0 ? value : shown
 }
 
 /** The newest value, or the one at the place that is pointed at. */

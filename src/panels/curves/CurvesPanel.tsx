@@ -73,8 +73,8 @@ export function CurvesPanel() {
         <CurveTable specs={drawn} runs={runs} range={range} axis={axis} onPick={pick.pick} />
       ) : (
         <div className="curves">
-          {drawn.map((spec) => (
-            <CurveFigure key={spec.id} spec={spec} runs={runs} present={present} options={options} marked={marked} focus={focus} onPick={pick.pick} />
+          {drawn.map((spec, index) => (
+            <CurveFigure key={spec.id} index={index} spec={spec} runs={runs} present={present} options={options} marked={marked} focus={focus} onPick={pick.pick} />
           ))}
         </div>
       )}

@@ -26,6 +26,8 @@ async function open(hash = '') {
   )
   await page.say(...engineMessages(), restoredMessage(STEPS))
   await act(async () => new Promise((resolve) => setTimeout(resolve, 300)))
+  // One chart after the other.
+  await act(async () => new Promise((resolve) => setTimeout(resolve, 200)))
   const figures = () => [...page.host.querySelectorAll<HTMLElement>('[data-curve-figure]')].map(({ dataset }) => dataset['curveFigure'])
   const key = (id: string, name: string) => act(async () => page.find(id)?.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true })))
   const write = async (id: string, text: string) => {
