@@ -107,7 +107,8 @@ export default defineConfig({
           include: ['e2e/browser/**/*.test.ts'],
           testTimeout: 5 * minute,
           hookTimeout: 2 * minute,
-          ...oneAtATime,
+          // While one page loads or waits for its server, another computes.
+          maxWorkers: 2,
         },
       },
       {
