@@ -82,6 +82,10 @@ export interface GrpoConfig {
   /** Several reward functions: their weighted sum is measured in deviations, or each function by itself first (GDPO). */
   multi_objective_aggregation: MultiObjectiveAggregation
   mask_truncated_completions: boolean
+  /** Groups without a signal are sampled again, with new seeds (DAPO; TRL has no such setting). */
+  dynamic_sampling: boolean
+  /** Most groups of a step that dynamic sampling adds. */
+  max_resampled_groups: number
   seed: number
   /** Stop when the mean reward of the last five steps reaches this; null = never. */
   target_reward: number | null
@@ -136,6 +140,8 @@ export const DEFAULT_GRPO: GrpoConfig = {
   scale_rewards: 'group',
   multi_objective_aggregation: 'sum_then_normalize',
   mask_truncated_completions: false,
+  dynamic_sampling: false,
+  max_resampled_groups: 8,
   seed: 42,
   target_reward: null,
 }

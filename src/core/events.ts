@@ -29,8 +29,8 @@ export interface ScoredEpisode extends Episode {
 export interface StepRecord {
   step: number
   episodes: ScoredEpisode[]
-  /** One per group: mean and ddof-1 standard deviation over scorable members, whether the group has a signal. */
-  groups: { group: number; mean: number | null; std: number | null; unscorable: number; signal: boolean }[]
+  /** One per group that was sampled: mean and ddof-1 standard deviation over scorable members, whether the group has a signal. */
+  groups: { group: number; mean: number | null; std: number | null; unscorable: number; signal: boolean; /** Sampled again: not in the update. */ discarded?: true }[]
   metrics: Metrics
   seconds: { sampling: number; training: number }
   /** Adapter version after the update. */
@@ -54,6 +54,8 @@ export interface AppendedToken {
 
 export type TrainEvent =
   | { type: 'step-started'; step: number; episodes: number; groups: number }
+  /** Groups without a signal are sampled again: `episodes` and `groups` of the step from now on, and the numbers of all groups that were replaced. */
+  | { type: 'resampled'; step: number; episodes: number; groups: number; discarded: number[] }
   | { type: 'episode-started'; step: number; index: number; group: number; seed: number; prompt: AppendedToken[]; scene?: unknown }
   | { type: 'tokens'; step: number; index: number; tokens: AppendedToken[] }
   | { type: 'environment-waiting'; step: number; index: number; turn: number }

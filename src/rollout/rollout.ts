@@ -65,10 +65,10 @@ class Rollout {
   private over = false
 
   constructor(private readonly request: RolloutRequest) {
-    const { sampler, chat, environment, groupSeeds, num_generations } = request
-    this.runs = Array.from({ length: groupSeeds.length * num_generations }, (_, index) => ({
-      index,
-      group: Math.floor(index / num_generations),
+    const { sampler, chat, environment, groupSeeds, num_generations, firstGroup = 0 } = request
+    this.runs = Array.from({ length: groupSeeds.length * num_generations }, (_, i) => ({
+      index: firstGroup * num_generations + i,
+      group: firstGroup + Math.floor(i / num_generations),
       phase: 'new',
       begun: null,
       episode: null,
@@ -381,7 +381,7 @@ class Rollout {
   }
 
   private seedOf(run: Run): number {
-    return this.request.groupSeeds[run.group] ?? 0
+    return this.request.groupSeeds[run.group - (this.request.firstGroup ?? 0)] ?? 0
   }
 
   private tooLong(tokens: number): string {

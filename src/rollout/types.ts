@@ -13,6 +13,8 @@ export interface RolloutRequest {
   /** One environment seed per group; num_generations episodes each. */
   groupSeeds: readonly number[]
   num_generations: number
+  /** Number of the first group, where these are added to others of the step; absent: 0. Episodes are numbered accordingly. */
+  firstGroup?: number
   split: 'train' | 'heldout'
   /** Sampling settings, budgets and seed. */
   config: Pick<

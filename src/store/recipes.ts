@@ -3,7 +3,7 @@
 import { DEFAULT_GRPO, type GrpoConfig, type RunConfig } from '../core/config'
 import { conflictsOf } from '../core/conflicts'
 import { defaultConfig } from './presets'
-import { SETTING_GROUPS, type SettingGroup, writeSetting } from './settings'
+import { SETTING_GROUPS, type SettingGroup, type SettingKey, writeSetting } from './settings'
 
 export const RECIPE_IDS = ['trl', 'gspo', 'dapo', 'dr_grpo', 'lite_ppo', 'scale_rl', '80_20', 'intellect_2', 'deepseek_r1', '2_grpo', 'sapo', 'vespo', 'luspo'] as const
 export type RecipeId = (typeof RECIPE_IDS)[number]
@@ -21,7 +21,7 @@ export const RECIPES: Readonly<Record<RecipeId, Recipe>> = {
     name: 'GSPO',
     patch: { loss_type: 'grpo', importance_sampling_level: 'sequence', beta: 0, epsilon: 3e-4, epsilon_high: 4e-4, steps_per_generation: 4 },
   },
-  dapo: { name: 'DAPO', patch: { loss_type: 'dapo', epsilon_high: 0.28, mask_truncated_completions: true } },
+  dapo: { name: 'DAPO', patch: { loss_type: 'dapo', epsilon_high: 0.28, mask_truncated_completions: true, dynamic_sampling: true } },
   dr_grpo: { name: 'Dr. GRPO', patch: { loss_type: 'dr_grpo', scale_rewards: 'none' } },
   lite_ppo: { name: 'Lite PPO', patch: { loss_type: 'dapo', scale_rewards: 'batch' } },
   scale_rl: { name: 'ScaleRL', patch: { loss_type: 'cispo', epsilon_high: 5, scale_rewards: 'batch', num_generations: 16 } },
@@ -35,11 +35,14 @@ export const RECIPES: Readonly<Record<RecipeId, Recipe>> = {
   luspo: { name: 'LUSPO', patch: { loss_type: 'luspo', importance_sampling_level: 'sequence', epsilon: 2e-3, epsilon_high: 2.5e-3 } },
 }
 
-type Key = keyof GrpoConfig
+type Key = SettingKey & keyof GrpoConfig
 
 const GROUPS: readonly SettingGroup[] = ['loss', 'masks', 'families', 'mismatch']
 /** What every recipe settles; the rest is a recipe's business only where its patch says so. */
-const SETTLED: readonly Key[] = SETTING_GROUPS.filter(({ id }) => GROUPS.includes(id)).flatMap(({ settings }) => settings.map(({ key }) => key as Key))
+const SETTLED: readonly Key[] = [
+  ...SETTING_GROUPS.filter(({ id }) => GROUPS.includes(id)).flatMap(({ settings }) => settings.map(({ key }) => key as Key)),
+  'dynamic_sampling',
+]
 
 const sizesOf = ({ patch }: Recipe): Key[] => (Object.keys(patch) as Key[]).filter((key) => !SETTLED.includes(key))
 

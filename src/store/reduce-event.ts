@@ -32,6 +32,10 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
       const kept = view.steps.filter((s) => s.step !== event.step).slice(1 - KEPT_EPISODE_STEPS)
       return { ...view, steps: [...kept, started], waits: { queue: null, away: null } }
     }
+    case 'resampled': {
+      const { step, groups, episodes, discarded } = event
+      return changeStep(view, step, (s) => ({ ...s, groupCount: groups, episodeCount: episodes, discarded }))
+    }
     case 'episode-started': {
       tokens.startEpisode(event.step, event.index, event.prompt)
       const { step, index, group, seed, scene } = event

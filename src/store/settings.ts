@@ -123,6 +123,8 @@ export const SETTING_GROUPS: readonly { id: SettingGroup; settings: readonly Set
       real('top_p', 0, 1, 0.05, { above: true }),
       whole('top_k', 0, 200_000),
       real('min_p', 0, 1, 0.01, { off: true }),
+      flag('dynamic_sampling'),
+      whole('max_resampled_groups', 1, 1000),
     ],
   },
   { id: 'lora', settings: [whole('r', 1, 256), real('lora_alpha', 0, 1024, 1, { above: true })] },

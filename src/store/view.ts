@@ -65,6 +65,8 @@ export interface StepView {
   episodes: readonly EpisodeView[]
   /** null before the rewards are in. */
   groups: readonly GroupStats[] | null
+  /** Numbers of the groups that were sampled again, while the step is not scored; absent for none. */
+  discarded?: readonly number[]
   training: { done: number; total: number } | null
   /** What every slot did so far; absent where nobody measured it. */
   timeline?: readonly TimelineSpan[]
@@ -141,6 +143,11 @@ export function latestStep(view: RunView): StepView | null {
 /** The kept step with this number, or the latest for null; null when its episodes are no longer kept. */
 export function findStep(view: RunView, step: number | null): StepView | null {
   return step === null ? latestStep(view) : (view.steps.find((s) => s.step === step) ?? null)
+}
+
+/** Whether a group was replaced by dynamic sampling and is in no update. */
+export function isDiscarded({ groups, discarded }: Pick<StepView, 'groups' | 'discarded'>, group: number): boolean {
+  return groups?.find((each) => each.group === group)?.discarded ?? discarded?.includes(group) ?? false
 }
 
 /** A group without reward differences teaches nothing; one with unscorable members only does not either. */

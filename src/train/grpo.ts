@@ -24,6 +24,7 @@ import { Lanes } from '../rollout/lanes'
 import { rollout } from '../rollout/rollout'
 import { assertComparable, assertNotStopped } from './guard'
 import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
+import { type Drawn, replaceSilent } from './resample'
 import { groupSeeds } from './seeds'
 import { Stopwatch } from './stopwatch'
 import { throughputMetrics } from './throughput'
@@ -124,27 +125,37 @@ export class GrpoTrainer {
       return watched()
     }
 
-    const episodes = await sampleThroughOutages(() => this.sample(step, lanes, pause, signal), {
-      step,
-      environment: environment.name,
-      onEvent,
-      wait: (...wait) => {
-        for (let slot = 0; slot < engine.slots; slot++) lanes.begin(slot, 'waiting', -1, -1)
-        return this.wait(...wait)
-      },
-      gate: pause,
-      ...(signal ? { signal } : {}),
-    })
+    const draw = (firstGroup: number, count: number, discarded: readonly number[] | null): Promise<Episode[]> =>
+      sampleThroughOutages(() => this.sample(step, firstGroup, count, discarded, lanes, pause, signal), {
+        step,
+        environment: environment.name,
+        onEvent,
+        wait: (...wait) => {
+          for (let slot = 0; slot < engine.slots; slot++) lanes.begin(slot, 'waiting', -1, -1)
+          return this.wait(...wait)
+        },
+        gate: pause,
+        ...(signal ? { signal } : {}),
+      })
+    const drawn = await this.draw(draw)
+    const { episodes: all } = drawn
     lanes.endAll()
     lanes.report(true)
     const sampled = watch.read()
 
+    const isUsed = ({ group }: Episode): boolean => !drawn.discarded.includes(group)
+    const episodes = all.filter(isUsed)
     const rewards = episodes.map((episode) => episode.reward)
-    const groups = groupStatistics(rewards, grpo.num_generations)
+    const groups = groupStatistics(all.map((episode) => episode.reward), grpo.num_generations).map((group): StepRecord['groups'][number] =>
+      drawn.discarded.includes(group.group) ? { ...group, discarded: true } : group,
+    )
     const advantages = computeAdvantages(rewards, grpo.num_generations, grpo.scale_rewards)
     assertComparable(rewards, advantages, environment.name)
-    onEvent({ type: 'scored', step, advantages: [...advantages], groups })
-    this.noticeMissingSignal(step, groups)
+    const places = new Map(episodes.map((episode, place) => [episode, place]))
+    // Those that were replaced stand with 0 where the outside numbers all that were played.
+    const advantageOf = (episode: Episode): number => advantages[places.get(episode) ?? -1] ?? 0
+    onEvent({ type: 'scored', step, advantages: all.map(advantageOf), groups })
+    this.noticeMissingSignal(step, groups.filter((group) => !group.discarded))
 
     await waitAtGate(pause, signal)
     assertNotStopped(signal)
@@ -170,12 +181,15 @@ export class GrpoTrainer {
 
     this.done = step
     this.controller = update.controller
-    this.tokens += countTokens(episodes)
+    this.tokens += countTokens(all)
     const record: StepRecord = {
       step,
-      episodes: episodes.map((episode, i) => scored(episode, advantages[i] ?? 0, update, i)),
+      episodes: all.map((episode) => scored(episode, advantageOf(episode), update, places.get(episode) ?? -1)),
       groups,
-      metrics: this.metrics(episodes, groups, advantages, update, seconds),
+      metrics: {
+        ...this.metrics(all, episodes, groups, advantages, update, seconds),
+        ...(grpo.dynamic_sampling && { 'groups/resampled': drawn.resampled }),
+      },
       seconds,
       version: engine.version,
       ...(timeline.length > 0 && { timeline }),
@@ -184,15 +198,32 @@ export class GrpoTrainer {
     return record
   }
 
-  private sample(step: number, lanes: Lanes, gate: () => Promise<void>, signal: AbortSignal | undefined): Promise<Episode[]> {
+  /** The step's groups; with dynamic sampling, others in place of those without a signal. */
+  private async draw(sample: (firstGroup: number, count: number, discarded: readonly number[] | null) => Promise<Episode[]>): Promise<Drawn> {
+    const { num_generations, prompts_per_step, dynamic_sampling, max_resampled_groups } = this.options.config.grpo
+    const first = await sample(0, prompts_per_step, null)
+    return replaceSilent(first, { num_generations, max_resampled_groups: dynamic_sampling ? max_resampled_groups : 0 }, sample)
+  }
+
+  /** Groups from `firstGroup` on; `discarded` are those that they replace, null for the first draw. */
+  private sample(
+    step: number,
+    firstGroup: number,
+    count: number,
+    discarded: readonly number[] | null,
+    lanes: Lanes,
+    gate: () => Promise<void>,
+    signal: AbortSignal | undefined,
+  ): Promise<Episode[]> {
     const { config, engine, environment, chat, onEvent } = this.options
     const { grpo, system_prompt, user_prompt } = config
-    const seeds = groupSeeds(grpo.seed, step, grpo.prompts_per_step)
-    onEvent({ type: 'step-started', step, episodes: seeds.length * grpo.num_generations, groups: seeds.length })
+    const size = { groups: firstGroup + count, episodes: (firstGroup + count) * grpo.num_generations }
+    onEvent(discarded ? { type: 'resampled', step, ...size, discarded: [...discarded] } : { type: 'step-started', step, ...size })
     return rollout({
       step,
-      groupSeeds: seeds,
+      groupSeeds: groupSeeds(grpo.seed, step, count, firstGroup),
       num_generations: grpo.num_generations,
+      firstGroup,
       split: 'train',
       config: grpo,
       system_prompt,
@@ -219,7 +250,9 @@ export class GrpoTrainer {
     this.options.onEvent({ type: 'notice', level: 'info', text })
   }
 
+  /** Rewards, lengths and time are of all that was played, replaced groups included; what the update measured is of those that it saw. */
   private metrics(
+    all: readonly Episode[],
     episodes: readonly Episode[],
     groups: readonly GroupStatistics[],
     advantages: Float64Array,
@@ -228,13 +261,13 @@ export class GrpoTrainer {
   ): Metrics {
     const { config, environment } = this.options
     return {
-      ...rewardMetrics(episodes, groups, advantages, {
+      ...rewardMetrics(all, groups, advantages, {
         name: environment.name,
         scale_rewards: config.grpo.scale_rewards,
         isSuccess: (reward) => environment.isSuccess(reward),
       }),
-      ...completionMetrics(episodes),
-      ...environmentMetrics(episodes),
+      ...completionMetrics(all),
+      ...environmentMetrics(all),
       ...updateMetrics(update.updates, config.grpo),
       ...mismatchMetrics(
         episodes.flatMap(({ mask, logprobs }, i) => {
@@ -244,7 +277,7 @@ export class GrpoTrainer {
       ),
       num_tokens: this.tokens,
       step_time: seconds.sampling + seconds.training,
-      ...throughputMetrics(episodes, update.trainLogprobs.map((logprobs) => logprobs !== null), config.grpo.num_iterations, seconds),
+      ...throughputMetrics(all, episodes.filter((_, i) => update.trainLogprobs[i]), config.grpo.num_iterations, seconds),
     }
   }
 }

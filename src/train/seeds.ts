@@ -5,7 +5,7 @@ import { hash } from '../core/random'
 /** OpenEnv servers and Python's random.seed take small non-negative integers. */
 const SEED_BITS = 31
 
-/** [groups] environment seeds of one step, 31 bits, non-negative. */
-export function groupSeeds(seed: number, step: number, groups: number): number[] {
-  return Array.from({ length: groups }, (_, group) => hash(seed, step, group) >>> (32 - SEED_BITS))
+/** [groups] environment seeds of one step's groups from `first` on, 31 bits, non-negative. */
+export function groupSeeds(seed: number, step: number, groups: number, first = 0): number[] {
+  return Array.from({ length: groups }, (_, i) => hash(seed, step, first + i) >>> (32 - SEED_BITS))
 }

@@ -7,16 +7,16 @@ import { countTrained, sum } from '../rl'
 /**
  * tokens_per_second/sampling = tokens that the model wrote, all slots together, ÷ the sampling's time, waits for the environment included;
  * tokens_per_second/training = tokens of the sequences that went through the update, prompt included, once for each iteration, ÷ its time.
- * null where no time passed. `trained`: whether an episode took part, [episodes].
+ * null where no time passed. `trained`: those of the episodes that took part.
  */
 export function throughputMetrics(
   episodes: readonly Episode[],
-  trained: readonly boolean[],
+  trained: readonly Episode[],
   iterations: number,
   { sampling, training }: StepRecord['seconds'],
 ): Metrics {
   const written = sum(episodes.map(({ mask }) => countTrained(mask)))
-  const seen = sum(episodes.filter((_, i) => trained[i]).map(({ ids }) => ids.length)) * iterations
+  const seen = sum(trained.map(({ ids }) => ids.length)) * iterations
   return {
     'tokens_per_second/sampling': sampling > 0 ? written / sampling : null,
     'tokens_per_second/training': training > 0 ? seen / training : null,

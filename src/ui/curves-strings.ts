@@ -17,6 +17,7 @@ export const CURVES_STRINGS = {
   labels: {
     reward: 'reward, mean and range',
     'groups/useful': 'useful groups',
+    'groups/resampled': 'groups sampled again',
     'completions/mean_length': 'completion length',
     'completions/clipped_ratio': 'clipped completions',
     'turns/mean': 'turns per episode',

@@ -58,6 +58,8 @@ export const GROUP_STRINGS = {
   parseErrors: (n: number) => plural(n, 'tool call that could not be parsed', 'tool calls that could not be parsed'),
   toolErrors: (n: number) => plural(n, 'call answered with an error', 'calls answered with an error'),
   counts: (shown: number, of: number) => `${shown} of ${of} shown`,
+  discarded: 'discarded: no signal',
+  discardedWhy: 'All rewards of this group are equal, so dynamic_sampling put another group in its place: it is not in the update',
   silent: (silent: number, groups: number) => `No signal in ${silent} of ${plural(groups, 'group')}`,
   silentRecent: (silent: number, groups: number, steps: number) => `in ${silent} of ${groups} over the last ${plural(steps, 'step')}`,
   zeroStd: (share: number) => `frac_reward_zero_std ${number(share)}`,

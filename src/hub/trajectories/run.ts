@@ -67,6 +67,8 @@ const grpo = z.object({
   scale_rewards: z.enum(['group', 'batch', 'none']),
   ...later,
   mask_truncated_completions: z.boolean(),
+  dynamic_sampling: z.boolean().default(EARLIER_GRPO.dynamic_sampling),
+  max_resampled_groups: number.default(EARLIER_GRPO.max_resampled_groups),
   seed: count,
   target_reward: z.number().nullable(),
 })

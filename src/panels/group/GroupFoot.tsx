@@ -62,6 +62,11 @@ function Counted({ seed, group, rows }: { seed: number | undefined; group: Group
   const order = rows.unordered === null ? [] : [rows.unordered === 'later' ? S.group.orderLater : S.group.orderUnknown]
   return (
     <p className="note group-counts" data-testid="group-counts">
+      {group.discarded && (
+        <strong data-testid="discarded" title={S.group.discardedWhy}>
+          {S.group.discarded}
+        </strong>
+      )}
       {seed !== undefined && <em>{S.group.seed(seed)}</em>}
       {[...shown, ...parts, ...order].map((part) => (
         <span key={part}>{part}</span>

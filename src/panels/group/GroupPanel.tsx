@@ -74,7 +74,7 @@ function Episodes({ step, index }: { step: StepView; index: number }) {
   return (
     <>
       <GroupTools group={group} />
-      <ol className={rowsClass(group.size)} aria-label={S.group.title} onKeyDown={useRoving()}>
+      <ol className={group.discarded ? `${rowsClass(group.size)} discarded` : rowsClass(group.size)} aria-label={S.group.title} onKeyDown={useRoving()}>
         {rows.rows.map((row) => (
           <EpisodeRow key={row.index} {...row} longest={longest} bound={bound} inTabOrder={row.index === tabStop} />
         ))}

@@ -24,8 +24,9 @@ export function GroupPicker({ step, group, size }: { step: StepView; group: numb
         const view = groupOf(step, i * size)
         const silent = view.stats !== null && !view.stats.signal
         const label = labelOf(i, view, silent)
+        const kind = `${i === group ? ' chosen' : ''}${silent ? ' silent' : ''}${view.discarded ? ' discarded' : ''}`
         return (
-          <label key={i} className={`group-choice${i === group ? ' chosen' : ''}${silent ? ' silent' : ''}`} title={label}>
+          <label key={i} className={`group-choice${kind}`} title={label}>
             <input
               type="radio"
               name={name}
@@ -51,7 +52,7 @@ function labelOf(i: number, view: GroupView, silent: boolean): string {
   const parts = [
     `${S.group.picker} ${i + 1}`,
     mean === null ? null : `${S.rewards.mean} ${number(mean)}`,
-    silent ? S.rewards.noSignal : null,
+    view.discarded ? S.group.discarded : silent ? S.rewards.noSignal : null,
     unscorable > 0 ? `${unscorable} ${S.group.unscorable}` : null,
   ]
   return parts.filter((part) => part !== null).join(', ')

@@ -1,7 +1,6 @@
 /** The group in view: which episodes belong to it, and which of the step's groups it is. */
 
-import type { GroupStats, StepView } from '../../store/view'
-import type { EpisodeView } from '../../store/view'
+import { type EpisodeView, type GroupStats, isDiscarded, type StepView } from '../../store/view'
 
 export interface GroupView {
   /** From 0. */
@@ -12,6 +11,8 @@ export interface GroupView {
   firstIndex: number
   /** null before scoring. */
   stats: GroupStats | null
+  /** Sampled again for want of a signal: it is in no update. */
+  discarded: boolean
 }
 
 /** Episodes are ordered group-major, so the group of an index follows from the group's size. */
@@ -20,7 +21,7 @@ export function groupOf(step: StepView, index: number): GroupView {
   const group = Math.min(step.groupCount - 1, Math.max(0, Math.floor(index / size)))
   const firstIndex = group * size
   const episodes = Array.from({ length: size }, (_, i) => step.episodes.find((e) => e.index === firstIndex + i) ?? null)
-  return { group, size, episodes, firstIndex, stats: step.groups?.find((g) => g.group === group) ?? null }
+  return { group, size, episodes, firstIndex, stats: step.groups?.find((g) => g.group === group) ?? null, discarded: isDiscarded(step, group) }
 }
 
 /** Mean over the scorable episodes that have ended; null for none. */

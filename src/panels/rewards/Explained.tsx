@@ -4,7 +4,7 @@ import { type ReactNode, useId, useMemo } from 'react'
 import { standardDeviation } from '../../rl'
 import { useSelection, useShownGrpo } from '../../store/hooks'
 import { whySilent } from '../../store/signal'
-import type { StepView } from '../../store/view'
+import { isDiscarded, type StepView } from '../../store/view'
 import { S } from '../../ui/strings'
 import type { GroupView } from '../group/group-view'
 import { explainEpisode, explainSilence, remedies } from './explain'
@@ -15,7 +15,7 @@ export function Explained({ step, group }: { step: StepView; group: GroupView })
   const selected = useSelection((s) => s.episode)
   const grpo = useShownGrpo()
   const { stats, episodes, firstIndex } = group
-  const batchStd = useMemo(() => standardDeviation(step.episodes.map((e) => e.reward)), [step.episodes])
+  const batchStd = useMemo(() => standardDeviation(step.episodes.filter((e) => !isDiscarded(step, e.group)).map((e) => e.reward)), [step])
   const silence = stats && !stats.signal ? whySilent(episodes) : null
   const place = [pointed, selected].flatMap((index) => (index === null ? [] : [index - firstIndex])).find((i) => i >= 0 && i < episodes.length) ?? 0
   const episode = episodes[place] ?? null

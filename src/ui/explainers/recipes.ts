@@ -3,13 +3,13 @@
 import type { RecipeId } from '../../store/recipes'
 import { type Explainer, explainer as from } from './sources'
 
-const WHAT = 'A recipe sets the settings of the loss, the masks and the sampler correction to TRL’s defaults and changes what its paper changes; rate, steps, sizes and seed stay as they are.'
+const WHAT = 'A recipe sets the loss, the masks, the sampler correction and dynamic sampling to TRL’s defaults and changes what its paper changes; rate, steps, sizes and seed stay as they are.'
 
 export const RECIPE_EXPLAINERS: Record<`recipe:${RecipeId | 'own'}`, Explainer> = {
   'recipe:own': from('trlGrpo', `${WHAT} These settings are none of the recipes: they are your own. Choosing a recipe replaces them; a link keeps them.`),
   'recipe:trl': from('trlConfig', `${WHAT} This one is TRL’s defaults themselves: the loss of DAPO (a mean over all tokens), clipping at 0.2 on both sides, no KL term, rewards measured in the group’s deviations.`),
   'recipe:gspo': from('gspo', 'One ratio for each episode instead of one for each token, clipped in a very narrow range, with each generation gone through in four shares. It was made for long answers and mixture models, where ratios by token are noisy.'),
-  'recipe:dapo': from('dapo', 'Clips less above than below so that rare tokens can rise, takes the mean over all tokens, and leaves out episodes that ran out of room. The paper adds a soft punishment of overlong answers, which is a reward and not a setting.'),
+  'recipe:dapo': from('dapo', 'Clips less above than below so that rare tokens can rise, takes the mean over all tokens, leaves out episodes that ran out of room, and samples groups without a signal again (TRL cannot). The paper adds a soft punishment of overlong answers, which is a reward and not a setting.'),
   'recipe:dr_grpo': from('drGrpo', 'Leaves out two divisions of GRPO that favour some episodes: by the episode’s length and by the group’s deviation. The loss is divided by max_completion_length instead, so its size depends on that.'),
   'recipe:lite_ppo': from('litePpo', 'The difference to the group’s mean is measured in deviations of the whole step, and the mean is over all tokens. With that plain clipping is enough, the paper finds, above all for base models.'),
   'recipe:scale_rl': from('scaleRl', 'What held up best when compute was scaled: CISPO’s capped weight, which keeps the gradient of every token, deviations of the whole step, and groups of 16. The 32-bit head that belongs to it is always so here.'),

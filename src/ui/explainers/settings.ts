@@ -88,6 +88,14 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
     'minP',
     'Leave out tokens that are less likely than this share of the likeliest one; off leaves out none. It cuts nonsense at high temperatures and keeps more variety than top_p. As with top_p, the log-probs in the loss are those of all tokens. At 1 only the likeliest token is left.',
   ),
+  dynamic_sampling: from(
+    'dapo',
+    'Samples another group, from a new seed, in place of each one whose rewards are all equal, so that every group of the update has a signal; off is TRL, which has no such setting. What is replaced stays to be seen as discarded and is in no update, but its time and tokens count, and so does its reward in the curves. It costs most where it is needed most: when nearly all is solved or nothing is.',
+  ),
+  max_resampled_groups: from(
+    'dapo',
+    'Most groups that dynamic sampling adds to a step. At this cap the step goes on with what it has, groups without a signal included. Small values bound the time of a step; with a large one a solved task is sampled over and over for nothing.',
+  ),
   r: from(
     'loraConfig',
     'The LoRA’s rank: each adapted layer gets two thin matrices, A with r rows and B with r columns, and only these are trained. RL needs little: 4 to 16 learn about as much as more. Size and optimizer memory grow in proportion; 1 often does for one simple behaviour.',
