@@ -2,7 +2,6 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { crc32, deflateSync, inflateSync } from 'node:zlib'
 import WebSocket from 'ws'
 import type { Observation } from '../../src/core/environment'
 import { isRecord } from '../../src/core/records'
@@ -11,6 +10,7 @@ import { OpenEnvEnvironment } from '../../src/env/openenv/client'
 import { takeImages } from '../../src/env/openenv/images'
 import type { Recording } from '../../src/env/openenv/recording'
 import type { WebSocketLike } from '../../src/env/openenv/socket'
+import { deflatePng } from '../tools/deflate-png'
 
 /** What a script sees before each call. */
 export interface Seen {
@@ -151,28 +151,7 @@ function compact(text: string, leaveOut: readonly string[]): string {
     const { images } = takeImages({ [key]: value, [`${key}_shape`]: observation[`${key}_shape`] })
     const [picture] = images
     if (picture === undefined || images.length > 1) continue
-    put(key, deflated(picture.bytes))
+    put(key, deflatePng(picture.bytes).toString('base64'))
   }
   return changed ? JSON.stringify(frame) : local
-}
-
-/** Our own uncompressed PNG with its pixels compressed, in base64. */
-function deflated(png: Uint8Array): string {
-  const bytes = Buffer.from(png)
-  const chunks: Buffer[] = []
-  for (let at = 8; at < bytes.length; ) {
-    const end = at + 8 + bytes.readUInt32BE(at)
-    const isPixels = bytes.toString('latin1', at + 4, at + 8) === 'IDAT'
-    chunks.push(isPixels ? chunk('IDAT', deflateSync(inflateSync(bytes.subarray(at + 8, end)), { level: 9 })) : bytes.subarray(at, end + 4))
-    at = end + 4
-  }
-  return Buffer.concat([bytes.subarray(0, 8), ...chunks]).toString('base64')
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
-  const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)]
-  length.writeUInt32BE(data.length)
-  check.writeUInt32BE(crc32(body))
-  return Buffer.concat([length, body, check])
 }
