@@ -4,6 +4,7 @@ import type { LoraConfig, Precision, RunConfig } from './config'
 import type { DiscoveredEnvironment } from './discovered'
 import type { EngineInfo } from './engine'
 import type { Metrics, ScoredEpisode, StepRecord, TokenOption } from './events'
+import type { StageRecord } from './stage'
 import { byStart, type TimelineSpan } from './timeline'
 import type { Tool } from './tools'
 
@@ -85,6 +86,8 @@ export interface RunRecord {
   checkpoint: number | null
   finished: boolean
   evaluations: EvaluationRecord[]
+  /** What the adapter was trained with before and between its GRPO steps, in order; absent for none. */
+  stages?: StageRecord[]
   /** What it takes in this browser's storage, all together. */
   bytes: number
   /** The episodes' part of it. */

@@ -38,6 +38,10 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'published':
     case 'examined':
     case 'compared':
+    case 'stage-looked':
+    case 'stage-state':
+    case 'stage-progress':
+    case 'stages':
       // The model panel, the chat, play by hand and the settings keep their own stores.
       return view
     case 'restored':

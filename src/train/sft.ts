@@ -35,6 +35,8 @@ export interface SftRecord {
   taskLoss: Record<string, number>
   /** Share of target tokens that are the greedy choice (TRL's name). */
   mean_token_accuracy: number
+  /** Mean over the target tokens, nats. */
+  entropy: number
   grad_norm: number
   learning_rate: number
   tokens: number
@@ -59,12 +61,12 @@ async function sftStep(options: SftOptions, batch: readonly SftExample[], step: 
   const normalizer = sftNormalizer(batch, weights)
   const learning_rate =
     options.learning_rate * learningRateFactor(options.lr_scheduler_type, step, options.warmup_steps, options.max_steps)
-  const seen: { loss: number; nll: number; tokens: number; right: number }[] = []
+  const seen: { loss: number; nll: number; tokens: number; right: number; entropy: number }[] = []
   try {
     await engine.accumulate(batch, { temperature: 1 }, (indices, scores) =>
       indices.map((index, i) => {
         const example = batch[index] as SftExample
-        const { logprobs, argmax } = scores[i] as SequenceScores
+        const { logprobs, argmax, entropies } = scores[i] as SequenceScores
         assertFinite(logprobs, example.mask, `The log-probability of sequence ${index} in step ${step + 1}`, learning_rate)
         const { loss, dLogprobs } = sftLoss([example], [logprobs], normalizer)
         const targets = example.ids.map((_, t) => t).filter((t) => example.mask[t] === 1)
@@ -73,6 +75,7 @@ async function sftStep(options: SftOptions, batch: readonly SftExample[], step: 
           nll: -sum(targets.map((t) => logprobs[t] as number)),
           tokens: targets.length,
           right: targets.filter((t) => argmax[t] === example.ids[t]).length,
+          entropy: sum(targets.map((t) => entropies[t] as number)),
         }
         return { dLogprobs: dLogprobs[0] as Float64Array }
       }),
@@ -89,7 +92,8 @@ async function sftStep(options: SftOptions, batch: readonly SftExample[], step: 
       taskLoss[task] = sum(members.map((one) => one.nll)) / Math.max(1, sum(members.map((one) => one.tokens)))
     }
     const mean_token_accuracy = sum(seen.map((one) => one.right)) / tokens
-    return { step: step + 1, loss, taskLoss, mean_token_accuracy, grad_norm, learning_rate, tokens }
+    const entropy = sum(seen.map((one) => one.entropy)) / tokens
+    return { step: step + 1, loss, taskLoss, mean_token_accuracy, entropy, grad_norm, learning_rate, tokens }
   } catch (error) {
     engine.zeroGradients()
     throw error

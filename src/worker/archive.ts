@@ -134,6 +134,21 @@ export class RunArchive {
     return updated
   }
 
+  /**
+   * Writes a stage that ended after the run's last step: its record with the checkpoint, and the adapter that GRPO goes on from, which is
+   * what the run is loaded with again. Makes the run if it is new. Returns the record as it was written.
+   */
+  async addStage(record: RunRecord, checkpoint: Checkpoint, start: PeftAdapter | null): Promise<RunRecord> {
+    const tx = this.writing()
+    const before = await tx.objectStore('runs').get(record.id)
+    const updated: RunRecord = { ...record, ...(before ? { name: before.name, notes: before.notes, bytes: before.bytes } : {}), updatedAt: Date.now(), finished: false }
+    if (start) await tx.objectStore('starts').put(start, record.id)
+    await putCheckpoint(tx, updated, checkpoint)
+    await tx.objectStore('runs').put(updated)
+    await tx.done
+    return updated
+  }
+
   /** Writes a checkpoint of a step that is kept already. Returns the record as it was written; null when the run is gone. */
   async addCheckpoint(id: string, checkpoint: Checkpoint): Promise<RunRecord | null> {
     return this.change(id, (record, tx) => putCheckpoint(tx, record, checkpoint))
@@ -162,6 +177,7 @@ export class RunArchive {
       record.step = step
       record.checkpoint = Math.min(record.checkpoint ?? step, step)
       record.evaluations = record.evaluations.filter((evaluation) => evaluation.step <= step)
+      if (record.stages) record.stages = record.stages.filter(({ afterStep }) => afterStep <= step)
       record.finished = false
     })
   }

@@ -58,7 +58,7 @@ interface Turn {
 }
 
 /** What needs the engine for itself: it does not wait until a chat has been said to its end. */
-export const ENDS_CHAT: readonly Command['type'][] = ['configure', 'reset', 'train', 'step', 'evaluate']
+export const ENDS_CHAT: readonly Command['type'][] = ['configure', 'reset', 'train', 'step', 'evaluate', 'stage']
 
 export class ChatSession {
   private conversation: Conversation | null = null

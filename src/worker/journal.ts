@@ -6,6 +6,7 @@ import type { Environment } from '../core/environment'
 import { describeError } from '../core/errors'
 import type { StepRecord } from '../core/events'
 import { type EvaluationRecord, type KeptEpisode, type RunRecord, type StepSummary, summarise, withSpans } from '../core/run-record'
+import type { StageRecord } from '../core/stage'
 import { VERSION } from '../core/version'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import type { ChatFormat } from '../rollout/chat'
@@ -148,6 +149,23 @@ export class RunJournal {
     }
     return this.write(write, () => {
       if (this.record?.id === id) this.missed.push(summary)
+    })
+  }
+
+  /** A stage ended: the run goes on from this checkpoint, and is loaded again from `start`. Resolves when it is kept, or has been complained of. */
+  staged(stage: StageRecord, checkpoint: Checkpoint, start: PeftAdapter | null): Promise<void> {
+    const { run, record } = this
+    if (!run || !record) return Promise.resolve()
+    this.run = { ...run, start }
+    this.last = checkpoint
+    this.record = { ...record, stages: [...(record.stages ?? []), stage], finished: false }
+    const { id } = record
+    return this.write(async (archive) => {
+      if (this.record?.id !== id) return
+      this.take(id, await archive.addStage(this.record, checkpoint, start))
+      if (this.held) return
+      const release = await takeRun(id)
+      if (release) this.held = { id, release }
     })
   }
 

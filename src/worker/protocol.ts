@@ -8,6 +8,7 @@ import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import type { Examination, PolicyComparison } from '../core/examination'
 import type { EvaluationRecord, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
+import type { StageKind, StageRecord, StageSettings } from '../core/stage'
 import type { Tool, ToolCall } from '../core/tools'
 import type { StoredModel } from '../hub/model-store'
 import type { PublishProgress } from '../hub/publish-connection'
@@ -27,6 +28,12 @@ export type Command =
   | { type: 'examine'; requestId: number; sequences: { ids: number[]; mask: (0 | 1)[] }[] }
   /** Plays one episode with the base model alone and one with the LoRA, same prompt and seeds; answered by one 'compared'. */
   | { type: 'compare'; requestId: number; seed: number; split: 'train' | 'heldout'; temperature: number }
+  /** Tokenises a stage's data and shows what it would train on; answered by one 'stage-looked'. Trains nothing. */
+  | { type: 'stage-look'; requestId: number; kind: StageKind; dataset: StageDataset; settings: StageSettings; from: number; count: number }
+  /** Trains a stage on the loaded adapter, between GRPO steps; told by 'stage-state' and 'stage-progress', and at its end by 'stages'. */
+  | { type: 'stage'; kind: StageKind; dataset: StageDataset; settings: StageSettings }
+  /** Between two optimizer steps of the stage; 'stop' keeps what was trained. */
+  | { type: 'stage-control'; do: 'pause' | 'go-on' | 'stop' }
   /** Pause after the current token; the step resumes where it stood. */
   | { type: 'pause' }
   /** Back to step 0 with a fresh adapter. */
@@ -73,6 +80,44 @@ export type Command =
   | { type: 'publish-stop'; requestId: number }
   /** Shows trajectories that were taken away, JSONL or Parquet, as a run to look at; answered by 'restored' or a notice. */
   | { type: 'import-trajectories'; name: string; file: Blob }
+
+/** Rows in TRL's formats. `name` is what a person sees: a file's, or where the rows come from. */
+export type StageDataset = { name: string; text: string } | { name: string; file: Blob }
+
+/** One row as it is trained on: one part for SFT, the chosen and the rejected answer for DPO. */
+export interface StageExample {
+  /** "line 3". */
+  place: string
+  parts: { tokens: StageToken[]; promptLength: number; /** Tokens cut off at the end. */ cut: number }[]
+}
+
+/** `target`: the loss acts on it. */
+export type StageToken = Pick<ChatToken, 'id' | 'text' | 'author'> & { target: boolean }
+
+/** What a stage would train on. */
+export interface StageLook {
+  /** Rows that are trained on, and the tokens and targets of all of them. */
+  rows: number
+  tokens: number
+  targets: number
+  /** Optimizer steps that it takes. */
+  steps: number
+  /** Tokens that a row may have: max_length, or the context of the loaded model where that is shorter. */
+  maxLength: number
+  shortened: number
+  mismatched: number
+  /** How many there are of each, and the first of them as sentences. */
+  problems: { count: number; first: string[] }
+  dropped: { count: number; first: string[] }
+  /** Rows from `from` on. */
+  from: number
+  examples: StageExample[]
+}
+
+export type StageState =
+  | { state: 'preparing' | 'training' | 'pausing' | 'paused' }
+  /** `error`: why it ended early, or ''. What was trained until then is kept. */
+  | { state: 'ended'; steps: number; error: string }
 
 export const GRAINS = ['token', 'episode', 'step'] as const
 /** How far one press of Step goes. */
@@ -250,6 +295,12 @@ export type Message =
   | { type: 'published'; requestId: number; result: PublishResult }
   | { type: 'examined'; requestId: number; result: { ok: true; examinations: Examination[] } | { ok: false; error: string } }
   | { type: 'compared'; requestId: number; result: { ok: true; comparison: PolicyComparison } | { ok: false; error: string } }
+  | { type: 'stage-looked'; requestId: number; result: { ok: true; look: StageLook } | { ok: false; error: string } }
+  | { type: 'stage-state'; kind: StageKind; state: StageState }
+  /** TRL's metrics of an optimizer step; `step` counts from 1. */
+  | { type: 'stage-progress'; kind: StageKind; step: number; steps: number; metrics: Record<string, number | null> }
+  /** All stages that the loaded run has been through. */
+  | { type: 'stages'; stages: StageRecord[] }
   | { type: 'evaluation'; requestId: number; result: EvaluationResult }
   | { type: 'evaluation-failed'; requestId: number; error: string }
 

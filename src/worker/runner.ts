@@ -4,6 +4,7 @@ import type { RunConfig } from '../core/config'
 import type { Engine } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
+import type { StageRecord } from '../core/stage'
 import type { PauseGate } from '../core/sleep'
 import { isHubModel } from '../env/models'
 import type { ChatFormat } from '../rollout/chat'
@@ -11,16 +12,16 @@ import { GrpoTrainer } from '../train/grpo'
 import { shouldStop } from '../train/stop'
 import type { Checkpoint } from './archive'
 import { ChatSession, ENDS_CHAT } from './chat'
-import { answerComparison } from './compare-policies'
 import { answerEvaluation } from './evaluation'
-import { answerExamination } from './examine'
 import type { RunJournal } from './journal'
 import { differences, type KeptRun, restoreInto } from './kept-run'
 import { RunLoader } from './loader'
 import type { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
-import { chatRefused, engineMessage, environmentMessage, failedState, pausedLoad, recoveredState, WAIT_STOPPED } from './run-messages'
+import { engineMessage, environmentMessage, failedState, pausedLoad, recoveredState, WAIT_STOPPED } from './run-messages'
+import { RunAnswers } from './run-answers'
 import { isReset, type KeptStart, type RunSetup, type SetupKeeper } from './setup'
+import { STAGE_BUSY, StageDesk } from './stage-desk'
 import { type Trained, TrainingLoop, type Until, UNTIL } from './training-loop'
 
 interface Run extends RunSetup {
@@ -37,8 +38,8 @@ export class Runner {
   private lastGood: Checkpoint | null = null
   private records: Pick<StepRecord, 'step' | 'metrics'>[] = []
   private readonly loop: TrainingLoop
-  private chatStop = new AbortController()
-  private compareStop = new AbortController()
+  private readonly answers: RunAnswers
+  private readonly stages: StageDesk
   /** What is being loaded. */
   private loading: RunConfig | null = null
   /** A person wants the run before the load back. */
@@ -67,6 +68,10 @@ export class Runner {
   ) {
     this.loader = new RunLoader(keeper, post, play)
     this.loop = new TrainingLoop(this.trained(), (state) => this.tell(state))
+    const host = { run: () => this.run, enqueue: (work: () => Promise<void>) => this.enqueue(work), makeRoom: () => this.makeRoom() }
+    this.answers = new RunAnswers({ ...host, doing: () => (this.stages.busy ? 'working' : this.loop.doing), paused: () => this.loop.paused }, post)
+    const lost = async (error: unknown): Promise<void> => this.tell(await this.recover(error))
+    this.stages = new StageDesk({ ...host, doing: () => this.loop.doing, ended: (checkpoint, stage, start) => this.staged(checkpoint, stage, start), lost }, post)
   }
 
   /** The loaded model's chat format; null while none is loaded. */
@@ -76,7 +81,7 @@ export class Runner {
 
   /** Takes a command; never throws: failures become messages. */
   handle(command: Command): void {
-    if (ENDS_CHAT.includes(command.type)) this.endTalk()
+    if (ENDS_CHAT.includes(command.type)) this.answers.end()
     switch (command.type) {
       case 'configure':
         return this.load(command, () => this.configure(command.config))
@@ -84,8 +89,7 @@ export class Runner {
         return this.enqueue(() => this.reset())
       case 'extend':
         return this.enqueue(async () => {
-          const { max_steps, target_reward } = command
-          Object.assign(this.run?.config.grpo ?? {}, { max_steps, target_reward })
+          Object.assign(this.run?.config.grpo ?? {}, { max_steps: command.max_steps, target_reward: command.target_reward })
           if (this.run) await this.journal?.extended(this.run.config)
         })
       case 'train':
@@ -98,20 +102,15 @@ export class Runner {
         return this.loop.pace(command.tokensPerSecond)
       case 'evaluate':
         return this.enqueue(() => this.evaluate(command.requestId, command.episodes))
-      case 'chat': {
-        if (this.chatStop.signal.aborted) this.chatStop = new AbortController()
-        const { signal } = this.chatStop
-        return this.enqueue(() => this.chat(command, signal))
-      }
+      case 'chat':
       case 'chat-stop':
-        return this.chatStop.abort()
       case 'examine':
-        return this.enqueue(() => answerExamination(this.run, this.loop.doing, command, this.post))
-      case 'compare': {
-        if (this.compareStop.signal.aborted) this.compareStop = new AbortController()
-        const { signal } = this.compareStop
-        return this.enqueue(() => this.compare(command, signal))
-      }
+      case 'compare':
+        return this.answers.handle(command)
+      case 'stage':
+      case 'stage-look':
+      case 'stage-control':
+        return this.stages.handle(command)
       case 'pause-load':
         // What is loaded again after a failure holds the only copy of an adapter: it is not given up.
         if (this.restoring) return
@@ -136,9 +135,9 @@ export class Runner {
 
   /** Goes on with a kept run; `read` finds it once the run before it has ended. Never throws. */
   resume(command: Command, read: () => Promise<KeptRun>): void {
-    this.endTalk()
+    this.answers.end()
     this.load(command, async () => {
-      await this.loop.halt()
+      await this.halt()
       // What is read must hold the last step of the run that is there, should it be the same one.
       await this.journal?.save()
       try {
@@ -176,7 +175,7 @@ export class Runner {
 
   /** `at`: where the adapter and the base of step 0 are to be taken from, if not from what the config names. */
   private async configure(config: RunConfig, kept: KeptRun | null = null, at: KeptStart | null = kept?.at ?? null): Promise<void> {
-    await this.loop.halt()
+    await this.halt()
     const before = this.run
     await before?.talk.release()
     const began = performance.now()
@@ -231,6 +230,7 @@ export class Runner {
     this.post({ type: 'configured', config: record.config })
     this.adopt(config, setup, at, checkpoint)
     this.records = history
+    this.stages.know(record.stages ?? [])
     this.lastGood = checkpoint
     if (config.precision !== record.config.precision) this.measured = record.config
     for (const text of differences(record, setup)) this.warn(text)
@@ -243,9 +243,9 @@ export class Runner {
     else await this.configure(back)
   }
 
-  private goBack({ config, trainer: { stepNumber } }: Run): void {
+  private goBack({ config, trainer: { stepNumber: step } }: Run): void {
     this.post({ type: 'configured', config })
-    this.tell(stepNumber > 0 ? { state: 'paused', step: stepNumber } : { state: 'ready' })
+    this.tell(step > 0 ? { state: 'paused', step } : { state: 'ready' })
   }
 
   /** After a load that failed or was given up: the run before it goes on. An engine that had to make room is loaded again after a failure. */
@@ -292,10 +292,12 @@ export class Runner {
   }
 
   private async reset(): Promise<void> {
-    await this.loop.halt()
+    await this.halt()
     const { run } = this
     if (!run) return
     await run.talk.release()
+    // Its start was the adapter that its stages made.
+    if (this.stages.done.length > 0) return this.configure(run.config, null, { sha: run.at.sha, start: null })
     if (this.measured || !isReset(run, run.config)) return this.configure(this.measured ?? run.config, null, run.at)
     this.clear()
     await this.begin(run.config, run)
@@ -303,14 +305,28 @@ export class Runner {
   }
 
   private async start(until: Until): Promise<void> {
+    if (this.stages.busy) return this.warn(STAGE_BUSY)
+    await this.makeRoom()
+    if (this.run) this.loop.start(until)
+  }
+
+  /** Before anything is trained. Throws PlaygroundError where the run must not be. */
+  private async makeRoom(): Promise<void> {
     const { run } = this
-    if (!run) return
-    if (run.selfTest && !run.selfTest.ok && this.trusted !== run.engine) {
-      throw new PlaygroundError('engine', run.selfTest.problem, 'Choose WASM, or press Train anyway.')
-    }
+    if (run?.selfTest?.ok === false && this.trusted !== run.engine) throw new PlaygroundError('engine', run.selfTest.problem, 'Choose WASM, or press Train anyway.')
     if (this.measured) throw new PlaygroundError('config', 'This run stands on another base than it was trained on, to be measured.', 'Resume it to train on.')
-    await run.talk.release()
-    this.loop.start(until)
+    await run?.talk.release()
+  }
+
+  private async staged(checkpoint: Checkpoint, stage: StageRecord, start: KeptStart['start']): Promise<void> {
+    if (this.run) this.run.at.start = start
+    this.lastGood = checkpoint
+    await this.journal?.staged(stage, checkpoint, start)
+  }
+
+  private async halt(): Promise<void> {
+    await this.stages.halt()
+    await this.loop.halt()
   }
 
   private trained(): Trained {
@@ -339,6 +355,7 @@ export class Runner {
     this.lastGood = null
     this.measured = null
     this.journal?.close()
+    this.stages.know([])
     this.post({ type: 'cleared' })
   }
 
@@ -364,26 +381,8 @@ export class Runner {
 
   private async evaluate(requestId: number, episodes: number): Promise<void> {
     await this.run?.talk.release()
-    const result = await answerEvaluation(this.run, this.loop.busy, { requestId, episodes }, this.post)
+    const result = await answerEvaluation(this.run, this.loop.busy || this.stages.busy, { requestId, episodes }, this.post)
     if (result) await this.journal?.evaluated(result.records)
-  }
-
-  private async chat(command: Extract<Command, { type: 'chat' }>, signal: AbortSignal): Promise<void> {
-    // A step in its middle holds the slots.
-    if (this.run && !this.loop.busy) return this.run.talk.turn(command, signal)
-    this.post(chatRefused(command.requestId, this.run !== null, this.loop.paused))
-  }
-
-  private async compare(command: Extract<Command, { type: 'compare' }>, signal: AbortSignal): Promise<void> {
-    // The conversation's slot and session are wanted; a step in its middle is refused and loses nothing.
-    if (this.loop.doing === 'nothing') await this.run?.talk.release()
-    return answerComparison(this.run, this.loop.doing, command, this.post, signal)
-  }
-
-  /** The engine is needed: nobody waits until a chat or a comparison is at its end. */
-  private endTalk(): void {
-    this.chatStop.abort()
-    this.compareStop.abort()
   }
 
   private warn(text: string): void {

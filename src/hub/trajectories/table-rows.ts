@@ -74,7 +74,8 @@ async function* lines(file: Blob, name: string): AsyncGenerator<string> {
   }
 }
 
-async function* parquetRows(file: Blob, name: string): AsyncGenerator<PlacedRow> {
+/** Rows of a Parquet file; PlaygroundError('config') says what cannot be read. */
+export async function* parquetRows(file: Blob, name: string): AsyncGenerator<PlacedRow> {
   const buffer: AsyncBuffer = { byteLength: file.size, slice: (start, end) => file.slice(start, end).arrayBuffer() }
   const read = async <T>(what: string, from: () => Promise<T>): Promise<T> => {
     try {

@@ -1,0 +1,154 @@
+/** Stages beside a run: what they change, when they are refused, and that the run is kept and goes on from them. */
+import 'fake-indexeddb/auto'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { DEFAULT_LORA } from '../core/config'
+import { DEFAULT_STAGE, type StageKind, type StageSettings } from '../core/stage'
+import { RunArchive } from './archive'
+import type { Command, Message } from './protocol'
+import { open as openRunner } from './testing/open-runner'
+
+let count = 0
+let archive: RunArchive
+beforeEach(async () => {
+  archive = await RunArchive.open(`stages-${++count}`)
+})
+
+const user = { role: 'user', content: 'Pull.' }
+const pull = (arm: string) => ({ role: 'assistant', content: '', tool_calls: [{ type: 'function', function: { name: 'pull', arguments: { arm } } }] })
+const jsonl = (...rows: unknown[]) => ({ name: 'pasted', text: rows.map((row) => JSON.stringify(row)).join('\n') })
+const SFT = jsonl(...Array.from({ length: 5 }, () => ({ prompt: [user], completion: [pull('C')] })))
+const DPO = jsonl({ prompt: [user], chosen: [pull('A')], rejected: [pull('C')] })
+const stage = (kind: StageKind, change: Partial<StageSettings> = {}, dataset = kind === 'sft' ? SFT : DPO): Extract<Command, { type: 'stage' }> => ({
+  type: 'stage',
+  kind,
+  dataset,
+  settings: { ...DEFAULT_STAGE[kind], learning_rate: 0.1, per_device_train_batch_size: 2, num_train_epochs: 2, ...change },
+})
+
+async function loaded(max_steps = 3) {
+  const page = openRunner({}, async () => archive)
+  await page.configure({ max_steps })
+  // The bandit's policy has no LoRA of its own.
+  page.engines.forEach((engine) => Object.assign(engine, { lora: DEFAULT_LORA }))
+  return withStages(page)
+}
+
+function withStages(page: ReturnType<typeof openRunner>) {
+  const isEnd = (m: Message) => m.type === 'stage-state' && m.state.state === 'ended'
+  const run = async (command: Command) => {
+    const end = await page.until(isEnd, command)
+    return end.type === 'stage-state' ? end.state : null
+  }
+  const progress = () => page.messages.flatMap((m) => (m.type === 'stage-progress' ? [m] : []))
+  const stages = () => page.messages.flatMap((m) => (m.type === 'stages' ? [m.stages] : [])).at(-1) ?? []
+  const engine = () => page.engines.at(-1)!
+  return { ...page, run, progress, stages, engine }
+}
+
+it('data are looked at before anything is trained', async () => {
+  const page = await loaded()
+  const { type: _, ...rest } = stage('sft', {}, jsonl(JSON.parse(SFT.text.split('\n')[0] ?? ''), { prompt: 1 }, { chosen: 'a', rejected: 'b', prompt: 'c' }))
+  const said = await page.until((m) => m.type === 'stage-looked', { type: 'stage-look', requestId: 4, ...rest, from: 0, count: 5 })
+  expect(said).toMatchObject({ requestId: 4, result: { ok: true, look: { rows: 1, steps: 2, problems: { count: 2 }, dropped: { count: 0 }, from: 0 } } })
+  const look = said.type === 'stage-looked' && said.result.ok ? said.result.look : null
+  expect(look?.problems.first[0]).toBe('Line 2, completion: There is a prompt and no answer to it. Add "completion" for SFT, or "chosen" and "rejected" for DPO.')
+  const tokens = look?.examples[0]?.parts[0]?.tokens ?? []
+  expect(tokens.filter(({ target }) => target).map(({ text }) => text).join('')).toBe('<tool_call>\n{"name": "pull", "arguments": {"arm": "C"}}\n</tool_call><|im_end|>\n')
+  expect(look?.targets).toBe(tokens.filter(({ target }) => target).length)
+  expect(page.engine().version).toBe(0)
+  const file = new File([SFT.text], 'a.jsonl')
+  const again = await page.until((m) => m.type === 'stage-looked', { type: 'stage-look', requestId: 5, ...rest, dataset: { name: 'a.jsonl', file }, from: 3, count: 9 })
+  expect(again).toMatchObject({ result: { ok: true, look: { rows: 5, from: 3, examples: [{ place: 'line 4' }, { place: 'line 5' }] } } })
+})
+
+describe('a stage', () => {
+  it('trains epoch by epoch with TRL’s metrics, and GRPO goes on from its adapter', async () => {
+    const page = await loaded()
+    expect(await page.run(stage('sft'))).toEqual({ state: 'ended', steps: 6, error: '' })
+    const all = page.progress()
+    expect(all.map(({ step, steps, metrics }) => [step, steps, metrics['epoch']])).toEqual([1, 2, 3, 4, 5, 6].map((n) => [n, 6, n / 3]))
+    for (const name of ['loss', 'mean_token_accuracy', 'entropy', 'num_tokens', 'grad_norm', 'learning_rate']) expect(all[0]?.metrics).toHaveProperty(name)
+    expect(all[5]!.metrics['loss']!).toBeLessThan(all[0]!.metrics['loss']!)
+    expect(all[5]!.metrics['num_tokens']).toBe(5 * all[2]!.metrics['num_tokens']! / 2.5)
+    const probabilities = page.engine().probabilities()
+    expect(probabilities[2]).toBeGreaterThan(0.4)
+    expect(page.stages()).toMatchObject([{ kind: 'sft', dataset: 'pasted', rows: 5, steps: 6, afterStep: 0 }])
+    await page.untilState('paused', { type: 'step' })
+    expect(page.records()[0]?.step).toBe(1)
+  })
+
+  it('of preferences begins at ln 2, and its reference is the adapter that the stage before it made', async () => {
+    const page = await loaded()
+    await page.run(stage('sft'))
+    await page.run(stage('dpo', { max_steps: 4 }))
+    const [first, , , last] = page.progress().slice(6)
+    expect(first?.metrics).toMatchObject({ 'rewards/margins': 0, 'rewards/accuracies': 0 })
+    expect(first?.metrics['loss']).toBeCloseTo(Math.LN2, 12)
+    expect(last?.metrics['rewards/margins']).toBeGreaterThan(0)
+    expect(page.stages().map(({ kind, steps }) => [kind, steps])).toEqual([['sft', 6], ['dpo', 4]])
+  })
+
+  it('pauses and stops between two steps, and keeps what was trained', async () => {
+    const page = await loaded()
+    const isStep = (n: number) => (m: Message) => m.type === 'stage-progress' && m.step === n
+    await page.until(isStep(1), stage('sft', { max_steps: 500 }))
+    await page.until((m) => m.type === 'stage-state' && m.state.state === 'paused', { type: 'stage-control', do: 'pause' })
+    const at = page.progress().length
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(page.progress()).toHaveLength(at)
+    // Meanwhile Train is refused, with a reason.
+    page.runner.handle({ type: 'train' })
+    await page.until((m) => m.type === 'event' && m.event.type === 'notice')
+    expect(page.states().at(-1)?.state).toBe('ready')
+    await page.until(isStep(at + 2), { type: 'stage-control', do: 'go-on' })
+    const end = await page.run({ type: 'stage-control', do: 'stop' })
+    expect(end).toMatchObject({ state: 'ended', error: '' })
+    expect(page.stages()).toMatchObject([{ steps: page.progress().length }])
+    expect(page.progress().length).toBeLessThan(500)
+  })
+
+  it('says what is wrong and changes nothing', async () => {
+    const page = await loaded()
+    expect(await page.run(stage('sft', {}, jsonl({ a: 1 })))).toMatchObject({ steps: 0, error: expect.stringContaining('No row is left') as string })
+    expect(await page.run(stage('dpo', { label_smoothing: 0.5 }))).toMatchObject({ error: 'label_smoothing must be from 0 to below 0.5; it is 0.5.' })
+    page.engine().corrupt = (row) => row.fill(NaN)
+    expect(await page.run(stage('sft'))).toMatchObject({ steps: 0, error: expect.stringContaining('log-probability') as string })
+    page.engine().corrupt = null
+    await page.until((m) => m.type === 'event' && m.event.type === 'tokens', { type: 'train' })
+    expect(await page.run(stage('sft'))).toMatchObject({ error: expect.stringContaining('Press Pause first') as string })
+    expect(page.stages()).toEqual([])
+    await page.untilState('finished')
+    expect(await archive.list()).toMatchObject([{ step: 3 }])
+    expect((await archive.list())[0]).not.toHaveProperty('stages')
+  })
+
+  it('is undone by Reset', async () => {
+    const page = await loaded()
+    await page.run(stage('sft'))
+    await page.untilState('ready', { type: 'reset' })
+    expect(page.stages()).toEqual([])
+    expect([...page.engine().theta]).toEqual([0, 0, 0, 0])
+  })
+})
+
+it('a staged run is kept before its first step and between two, and goes on in another worker', async () => {
+  const straight = await loaded()
+  await straight.run(stage('sft'))
+  expect(await archive.list()).toMatchObject([{ step: 0, checkpoint: 0, stages: [{ kind: 'sft', steps: 6 }] }])
+  await straight.untilState('paused', { type: 'step' })
+  await straight.run(stage('dpo', { max_steps: 2 }))
+  const run = (await archive.list())[0]!
+  expect(run).toMatchObject({ step: 1, checkpoint: 1, stages: [{ kind: 'sft', afterStep: 0 }, { kind: 'dpo', afterStep: 1 }] })
+  straight.journal?.close()
+  await new Promise((resolve) => setTimeout(resolve, 20))
+
+  const other = withStages(openRunner({}, async () => archive))
+  const restored = other.until((m) => m.type === 'restored')
+  other.resume(run.id)
+  await restored
+  expect(other.stages()).toHaveLength(2)
+  expect([...other.engine().theta]).toEqual([...straight.engine().theta].map(Math.fround))
+  await other.untilState('paused', { type: 'step' })
+  await straight.untilState('paused', { type: 'step' })
+  expect(other.records()[0]?.episodes.map(({ ids }) => ids)).toEqual(straight.records()[1]?.episodes.map(({ ids }) => ids))
+})

@@ -1,0 +1,90 @@
+/** A stage's data: read, tokenised with the loaded model's template, and shown before anything is trained. */
+
+import { PlaygroundError } from '../core/errors'
+import { stageSteps, type StageKind, type StageSettings } from '../core/stage'
+import { parquetRows } from '../hub/trajectories/table-rows'
+import type { ChatFormat } from '../rollout/chat'
+import { dpoExamples, type Example, limited, type PairExample, type Prepared, readRows, type ReadRows, type RowProblem, sftExamples } from '../train/datasets'
+import type { StageDataset, StageExample, StageLook } from './protocol'
+
+/** A larger file is refused: it would not fit into the page's memory with its tokens. */
+const MOST_BYTES = 64e6
+/** Sentences about bad rows that are told; all are counted. */
+const TOLD = 20
+
+/** Masked tokens, and what became of the other rows. */
+export type StageData = { kind: 'sft'; prepared: Prepared<Example> } | { kind: 'dpo'; prepared: Prepared<PairExample> }
+
+/** Throws PlaygroundError('config') for a file that cannot be read at all. */
+export async function prepareStage(kind: StageKind, dataset: StageDataset, settings: StageSettings, chat: ChatFormat, contextLength: number): Promise<StageData> {
+  const read = await readDataset(dataset)
+  const limits = { ...settings, max_length: longest(settings, contextLength) }
+  const problems = <E>(prepared: Prepared<E>): Prepared<E> => ({ ...prepared, problems: [...read.problems, ...prepared.problems] })
+  return kind === 'sft' ? { kind, prepared: problems(sftExamples(read.rows, chat, limits)) } : { kind, prepared: problems(dpoExamples(read.rows, chat, limits)) }
+}
+
+/** Tokens that a row may have. */
+export function longest({ max_length }: Pick<StageSettings, 'max_length'>, contextLength: number): number {
+  return Math.min(max_length, contextLength)
+}
+
+async function readDataset(dataset: StageDataset): Promise<ReadRows> {
+  const { name } = dataset
+  if ('text' in dataset) return readRows(dataset.text)
+  const { file } = dataset
+  if (file.size > MOST_BYTES) {
+    throw new PlaygroundError('config', `${name} has ${(file.size / 1e6).toFixed(0)} MB; at most ${MOST_BYTES / 1e6} MB are read.`, 'Give a part of it.')
+  }
+  const begin = new TextDecoder().decode(await file.slice(0, 4).arrayBuffer())
+  if (begin.startsWith('PK')) throw new PlaygroundError('config', `${name} is a zip.`, 'Unpack it and choose the .jsonl or .parquet file inside.')
+  if (begin !== 'PAR1') return readRows(await utf8(file, name))
+  const read: ReadRows = { rows: [], problems: [] }
+  for await (const row of parquetRows(file, name)) read.rows.push(row)
+  return limited(read)
+}
+
+async function utf8(file: Blob, name: string): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
+  } catch (cause) {
+    throw new PlaygroundError('config', `${name} is not UTF-8 text.`, 'Choose a .jsonl or .parquet file.', { cause })
+  }
+}
+
+/** What it would train on, with the tokens of the rows from `from` on. */
+export function lookAt(data: StageData, settings: StageSettings, chat: Pick<ChatFormat, 'tokenText'>, contextLength: number, from: number, count: number): StageLook {
+  const { shortened, mismatched, problems, dropped } = data.prepared
+  const parts = data.kind === 'sft' ? data.prepared.examples.map((one) => [one]) : data.prepared.examples.map(({ chosen, rejected }) => [chosen, rejected])
+  const all = parts.flat()
+  const total = (of: (part: Example) => number): number => all.reduce((sum, part) => sum + of(part), 0)
+  return {
+    rows: parts.length,
+    tokens: total(({ ids }) => ids.length),
+    targets: total(({ mask }) => mask.reduce<number>((sum, m) => sum + m, 0)),
+    steps: parts.length === 0 ? 0 : stageSteps(settings, parts.length),
+    maxLength: longest(settings, contextLength),
+    shortened,
+    mismatched,
+    problems: { count: problems.length, first: problems.slice(0, TOLD).map(sentence) },
+    dropped: { count: dropped.length, first: dropped.slice(0, TOLD).map(sentence) },
+    from,
+    examples: parts.slice(from, from + count).map((row) => shown(row, chat)),
+  }
+}
+
+function shown(parts: readonly Example[], chat: Pick<ChatFormat, 'tokenText'>): StageExample {
+  return {
+    place: parts[0]?.place ?? '',
+    parts: parts.map(({ ids, mask, authors, promptLength, cut }) => ({
+      promptLength,
+      cut,
+      tokens: ids.map((id, t) => ({ id, text: chat.tokenText(id), author: authors[t] ?? 'template', target: mask[t] === 1 })),
+    })),
+  }
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+function sentence({ place, field, problem, advice }: RowProblem): string {
+  return `${capital(place)}${field === '' ? '' : `, ${field}`}: ${problem}. ${advice}`
+}

@@ -1,0 +1,183 @@
+/** Stages before and between GRPO steps, as the page drives them: look at the data, train, pause, stop. */
+
+import type { RunConfig } from '../core/config'
+import type { Engine } from '../core/engine'
+import { describeError, PlaygroundError } from '../core/errors'
+import type { StageRecord } from '../core/stage'
+import { waitAtGate } from '../core/sleep'
+import type { PeftAdapter } from '../hub/peft-adapter'
+import type { ChatFormat } from '../rollout/chat'
+import type { Checkpoint } from './archive'
+import type { Doing } from './examine'
+import { Gate } from './gate'
+import type { Command, Message, StageState } from './protocol'
+import { lookAt, prepareStage, type StageData } from './stage-data'
+import { trainStage } from './stage-training'
+
+type StageCommand = Extract<Command, { type: 'stage' | 'stage-look' | 'stage-control' }>
+
+/** What a stage is trained on: a loaded run. */
+export interface Staged {
+  engine: Engine
+  chat: ChatFormat
+  config: RunConfig
+  trainer: { readonly stepNumber: number; readonly tokensSeen: number }
+}
+
+/** The run around it. */
+export interface StageHost {
+  run(): Staged | null
+  /** Of the GRPO loop. */
+  doing(): Doing
+  /** Whoever holds the model's slots lets them go. Throws where the run must not be trained. */
+  makeRoom(): Promise<void>
+  /** One after the other, with whatever else needs the run. */
+  enqueue(work: () => Promise<void>): void
+  /** The run goes on from here, and is loaded again from `start`. */
+  ended(checkpoint: Checkpoint, stage: StageRecord, start: PeftAdapter | null): Promise<void>
+  /** The engine is gone. */
+  lost(error: PlaygroundError): Promise<void>
+}
+
+const BUSY = {
+  held: 'The run is paused in the middle of a step. Choose GRPO step beside Step and press it, to finish the step first.',
+  working: 'The model is busy with a step. Press Pause first, and Step if the pause is in the middle of a step.',
+}
+/** Said where something else is wanted of the model meanwhile. */
+export const STAGE_BUSY = 'A stage is being trained. Wait for its end, or press Stop at the stage.'
+
+export class StageDesk {
+  private running: Promise<void> | null = null
+  private stop = new AbortController()
+  private gate = new Gate(() => this.tell({ state: 'paused' }))
+  private kind: StageRecord['kind'] = 'sft'
+  private records: readonly StageRecord[] = []
+  private seen: { key: string; chat: ChatFormat; data: Promise<StageData> } | null = null
+
+  constructor(
+    private readonly host: StageHost,
+    private readonly post: (message: Message) => void,
+  ) {}
+
+  get busy(): boolean {
+    return this.running !== null
+  }
+
+  /** What the loaded run's adapter was trained with beside GRPO. */
+  get done(): readonly StageRecord[] {
+    return this.records
+  }
+
+  /** A run is loaded that has been through these, or none. */
+  know(records: readonly StageRecord[]): void {
+    if (records.length === 0 && this.records.length === 0) return
+    this.records = records
+    this.post({ type: 'stages', stages: [...records] })
+  }
+
+  /** Takes a command of its own; never throws: failures become messages. */
+  handle(command: StageCommand): void {
+    if (command.type === 'stage-look') void this.look(command)
+    else if (command.type === 'stage-control') this.control(command.do)
+    else this.host.enqueue(() => Promise.resolve(this.begin(command)))
+  }
+
+  /** Ends the stage that runs after its present step; what was trained is kept. */
+  async halt(): Promise<void> {
+    this.stop.abort()
+    this.gate.open()
+    await this.running
+  }
+
+  private control(what: 'pause' | 'go-on' | 'stop'): void {
+    if (!this.running) return
+    if (what === 'stop') return void this.halt()
+    this.tell({ state: what === 'pause' ? 'pausing' : 'training' })
+    if (what === 'pause') this.gate.close()
+    else this.gate.open()
+  }
+
+  private async look({ requestId, kind, dataset, settings, from, count }: Extract<Command, { type: 'stage-look' }>): Promise<void> {
+    const answer = (result: Extract<Message, { type: 'stage-looked' }>['result']): void => this.post({ type: 'stage-looked', requestId, result })
+    try {
+      const run = this.host.run()
+      if (!run) return answer({ ok: false, error: 'There is no model to read the data with yet. Wait until it is loaded.' })
+      const data = await this.data(kind, dataset, settings, run)
+      answer({ ok: true, look: lookAt(data, settings, run.chat, run.engine.contextLength, from, count) })
+    } catch (error) {
+      answer({ ok: false, error: describeError(error) })
+    }
+  }
+
+  /** Tokenised once for a look, the next page of it, and the training. */
+  private data(kind: StageRecord['kind'], dataset: Extract<Command, { type: 'stage' }>['dataset'], settings: StageRecord['settings'], { chat, engine }: Staged): Promise<StageData> {
+    const content = 'text' in dataset ? dataset.text : [dataset.file.size, dataset.file instanceof File ? dataset.file.lastModified : 0]
+    const key = JSON.stringify([kind, dataset.name, content, settings.max_length, settings.assistant_only_loss, engine.contextLength])
+    if (this.seen?.key !== key || this.seen.chat !== chat) this.seen = { key, chat, data: prepareStage(kind, dataset, settings, chat, engine.contextLength) }
+    return this.seen.data
+  }
+
+  private begin(command: Extract<Command, { type: 'stage' }>): void {
+    if (this.running) return this.post({ type: 'event', event: { type: 'notice', level: 'warning', text: STAGE_BUSY } })
+    this.kind = command.kind
+    this.stop = new AbortController()
+    this.gate.open()
+    this.tell({ state: 'preparing' })
+    this.running = this.train(command, this.stop.signal).then((end) => {
+      // First gone, then said so: who hears it may start the next one.
+      this.running = null
+      this.tell(end)
+    })
+  }
+
+  private async train({ kind, dataset, settings }: Extract<Command, { type: 'stage' }>, signal: AbortSignal): Promise<StageState> {
+    const done: Record<string, number | null>[] = []
+    let error: unknown = null
+    let rows = 0
+    const run = this.host.run()
+    try {
+      const doing = this.host.doing()
+      if (!run) throw new PlaygroundError('config', 'There is no model to train yet.', 'Wait until it is loaded.')
+      if (doing !== 'nothing') throw new PlaygroundError('config', BUSY[doing])
+      if (!run.engine.lora) throw new PlaygroundError('config', 'Every weight of this model is trained; stages train a LoRA.', 'Load the model with a LoRA.')
+      await this.host.makeRoom()
+      const data = await this.data(kind, dataset, settings, run)
+      rows = data.prepared.examples.length
+      this.tell({ state: 'training' })
+      await trainStage({
+        engine: run.engine,
+        data,
+        settings,
+        gate: () => waitAtGate(this.gate.pass, signal),
+        signal,
+        onStep: (step, steps, metrics) => {
+          done.push(metrics)
+          this.post({ type: 'stage-progress', kind, step, steps, metrics })
+        },
+      })
+    } catch (failure) {
+      error = failure
+    }
+    if (error instanceof PlaygroundError && (error.kind === 'device-lost' || error.kind === 'memory')) {
+      await this.host.lost(error)
+      return { state: 'ended', steps: 0, error: describeError(error) }
+    }
+    if (run && done.length > 0) await this.keep(run, { kind, dataset: dataset.name, rows, steps: done.length, settings, afterStep: run.trainer.stepNumber, first: done[0] ?? {}, last: done.at(-1) ?? {} })
+    const stopped = error === null || (error instanceof PlaygroundError && error.kind === 'stopped')
+    return { state: 'ended', steps: done.length, error: stopped ? '' : describeError(error) }
+  }
+
+  /** The adapter as it is now is what GRPO goes on from, and its reference; the optimizer begins anew. */
+  private async keep({ engine, config, trainer }: Staged, stage: StageRecord): Promise<void> {
+    const tensors = await engine.exportParameters()
+    await engine.importParameters(tensors)
+    engine.freezeReference()
+    const checkpoint = { step: trainer.stepNumber, num_tokens: trainer.tokensSeen, state: await engine.exportState() }
+    this.know([...this.records, stage])
+    await this.host.ended(checkpoint, stage, engine.lora && { lora: engine.lora, baseModel: config.model, tensors })
+  }
+
+  private tell(state: StageState): void {
+    this.post({ type: 'stage-state', kind: this.kind, state })
+  }
+}

@@ -1,0 +1,93 @@
+/** Trains one stage on an engine's adapter: the rows in a drawn order, epoch by epoch, with TRL's metrics of every step. */
+
+import type { Engine } from '../core/engine'
+import { PlaygroundError } from '../core/errors'
+import { RandomStream } from '../core/random'
+import { STAGE_LOSSES, type StageKind, type StageSettings, stageSteps } from '../core/stage'
+import { trainDpo } from '../train/dpo'
+import { trainSft } from '../train/sft'
+import type { StageData } from './stage-data'
+
+/** AdamW as TRL has it. */
+const ADAM = { adam_beta1: 0.9, adam_beta2: 0.999, adam_epsilon: 1e-8 }
+
+/** Part of the random key of a stage's order. */
+const ORDER_KEY = 0x53746167
+
+export interface StageRun {
+  engine: Engine
+  data: StageData
+  settings: StageSettings
+  /** Awaited before each optimizer step; a pause is a promise that does not resolve yet. */
+  gate: () => Promise<void>
+  onStep: (step: number, steps: number, metrics: Record<string, number | null>) => void
+  signal: AbortSignal
+}
+
+/**
+ * The optimizer begins anew. DPO's reference is the adapter as it is now.
+ * @throws PlaygroundError 'config' for settings out of range, 'stopped', 'non-finite' (that step is not applied) and what the engine throws
+ */
+export async function trainStage({ engine, data, settings, gate, onStep, signal }: StageRun): Promise<void> {
+  checkStage(data.kind, settings)
+  const rows = data.prepared.examples.length
+  if (rows === 0) throw new PlaygroundError('config', 'No row is left to train on.', 'Look at what is said of the rows, and mend them.')
+  await engine.importParameters(await engine.exportParameters())
+  const max_steps = stageSteps(settings, rows)
+  let tokens = 0
+  const options = { ...settings, ...ADAM, engine, max_steps, signal }
+  const tell = (step: number, metrics: Record<string, number | null>): void =>
+    onStep(step, max_steps, { ...metrics, num_tokens: tokens, epoch: step / Math.ceil(rows / settings.per_device_train_batch_size) })
+  const batch = async <E>(examples: readonly E[], step: number, length: (example: E) => number): Promise<E[]> => {
+    await gate()
+    const taken = batchOf(examples, step, settings)
+    tokens += taken.reduce((sum, example) => sum + length(example), 0)
+    return taken
+  }
+  if (data.kind === 'sft') {
+    const { examples } = data.prepared
+    await trainSft({
+      ...options,
+      batch: (step) => batch(examples, step, ({ ids }) => ids.length),
+      onStep: ({ step, loss, mean_token_accuracy, entropy, grad_norm, learning_rate }) => tell(step, { loss, mean_token_accuracy, entropy, grad_norm, learning_rate }),
+    })
+  } else {
+    const { examples } = data.prepared
+    await trainDpo({
+      ...options,
+      batch: (step) => batch(examples, step, ({ chosen, rejected }) => chosen.ids.length + rejected.ids.length),
+      onStep: ({ step, metrics }) => tell(step, metrics),
+    })
+  }
+}
+
+/** The rows of optimizer step `step` (0 = first): every epoch in its own order, its last batch perhaps smaller. */
+export function batchOf<E>(examples: readonly E[], step: number, { seed, per_device_train_batch_size: size }: Pick<StageSettings, 'seed' | 'per_device_train_batch_size'>): E[] {
+  const perEpoch = Math.ceil(examples.length / size)
+  const order = new RandomStream(seed, ORDER_KEY, Math.floor(step / perEpoch)).shuffle(examples)
+  const at = (step % perEpoch) * size
+  return order.slice(at, at + size)
+}
+
+/** Throws PlaygroundError('config') with the first setting that is out of range. */
+export function checkStage(kind: StageKind, settings: StageSettings): void {
+  const bad = (name: keyof StageSettings, must: string): never => {
+    throw new PlaygroundError('config', `${name} must be ${must}; it is ${String(settings[name])}.`)
+  }
+  const whole = (name: 'per_device_train_batch_size' | 'max_length', least: number): void => {
+    if (!Number.isInteger(settings[name]) || settings[name] < least) bad(name, `a whole number from ${least}`)
+  }
+  if (!(settings.learning_rate > 0 && settings.learning_rate < 1)) bad('learning_rate', 'above 0 and below 1')
+  if (!(settings.weight_decay >= 0 && settings.weight_decay < 1)) bad('weight_decay', 'from 0 to below 1')
+  if (!(settings.max_grad_norm > 0)) bad('max_grad_norm', 'above 0')
+  if (!Number.isInteger(settings.warmup_steps) || settings.warmup_steps < 0) bad('warmup_steps', 'a whole number from 0')
+  if (!Number.isInteger(settings.seed) || settings.seed < 0) bad('seed', 'a whole number from 0')
+  if (!(settings.num_train_epochs > 0 && settings.num_train_epochs < Infinity)) bad('num_train_epochs', 'above 0')
+  if (!Number.isInteger(settings.max_steps) || (settings.max_steps < 1 && settings.max_steps !== -1)) bad('max_steps', 'a whole number from 1, or −1 for as many as the epochs make')
+  whole('per_device_train_batch_size', 1)
+  whole('max_length', 2)
+  if (kind === 'sft') return
+  if (!STAGE_LOSSES.includes(settings.loss_type)) bad('loss_type', `one of ${STAGE_LOSSES.join(', ')}`)
+  if (!(settings.beta > 0 && settings.beta < Infinity)) bad('beta', 'above 0')
+  if (!(settings.label_smoothing >= 0 && settings.label_smoothing < 0.5)) bad('label_smoothing', 'from 0 to below 0.5')
+}
