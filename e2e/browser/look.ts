@@ -52,7 +52,7 @@ export async function faults(dom: Page): Promise<string[]> {
       const { font, paddingLeft, paddingRight } = getComputedStyle(select)
       if (!pen) break
       pen.font = font
-      const arrow = 16
+      const arrow = 20
       const needs = pen.measureText(select.selectedOptions[0]?.text ?? '').width + parseFloat(paddingLeft) + parseFloat(paddingRight) + arrow
       if (needs > select.clientWidth + 1 && select.title === '') found.push(`cut: ${nameOf(select)} shows ${select.clientWidth} of ${Math.round(needs)} px`)
     }
