@@ -1,5 +1,6 @@
 /** Settings of a run, under TRL's and PEFT's names, with TRL's meaning. */
 
+import { OWN_REWARD, type RewardFunc } from './reward-funcs'
 import type { ToolEdit } from './tool-edits'
 
 export const LOSS_TYPES = ['grpo', 'bnpo', 'dr_grpo', 'dapo', 'cispo', 'sapo', 'vespo', 'luspo'] as const
@@ -79,6 +80,10 @@ export interface GrpoConfig {
   /** Optimizer steps of one pass: each takes an equal share of the generation's episodes, drawn by the seed. */
   steps_per_generation: number
   scale_rewards: ScaleRewards
+  /** What gives rewards. (TRL's trainer takes them beside its config.) */
+  reward_funcs: RewardFunc[]
+  /** One weight per reward function; null = 1 each. */
+  reward_weights: number[] | null
   /** Several reward functions: their weighted sum is measured in deviations, or each function by itself first (GDPO). */
   multi_objective_aggregation: MultiObjectiveAggregation
   mask_truncated_completions: boolean
@@ -138,6 +143,8 @@ export const DEFAULT_GRPO: GrpoConfig = {
   num_iterations: 1,
   steps_per_generation: 1,
   scale_rewards: 'group',
+  reward_funcs: [OWN_REWARD],
+  reward_weights: null,
   multi_objective_aggregation: 'sum_then_normalize',
   mask_truncated_completions: false,
   dynamic_sampling: false,

@@ -62,8 +62,12 @@ export interface Episode {
   messages: ChatMessage[]
   /** Scene right after reset, for drawing. */
   scene?: unknown
-  /** Sum over turns as the environment defines it; null = unscorable. */
+  /** Sum over turns as the environment defines it, or of the run's reward functions with their weights; null = unscorable. */
   reward: number | null
+  /** What each reward function gave, by its name; absent where the environment's own reward is all there is. null: no opinion. */
+  rewards?: Record<string, number | null>
+  /** Columns of its dataset row, for reward functions. */
+  columns?: Record<string, unknown>
   /** Environment.isSuccess(reward); absent while unscorable or where the environment cannot say. */
   success?: boolean
   exit: ExitReason

@@ -71,7 +71,8 @@ export type TrainEvent =
    */
   | { type: 'environment-away'; text: string | null; seconds: number | null }
   | { type: 'episode-finished'; step: number; episode: Episode }
-  | { type: 'scored'; step: number; advantages: number[]; groups: StepRecord['groups'] }
+  /** `rewards`: by episode, what each reward function gave; with it the episodes' sums. Absent where the environment's reward is all there is. */
+  | { type: 'scored'; step: number; advantages: number[]; groups: StepRecord['groups']; rewards?: { reward: number | null; parts: Record<string, number | null> }[] }
   | { type: 'training'; step: number; done: number; total: number }
   /** Spans that have ended since the last of these. */
   | { type: 'timeline'; step: number; spans: TimelineSpan[] }

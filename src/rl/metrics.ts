@@ -17,7 +17,7 @@ const EXIT_REASONS: readonly ExitReason[] = ['env_done', 'answered', 'turn_limit
 /**
  * reward, reward_std (ddof 1 over the whole step, not the mean of group deviations), rewards/{name}/mean and /std,
  * frac_reward_zero_std (share of scorable episodes whose group, or with 'batch' whose step, has no spread), success (share
- * of scorable episodes that solved the task), groups/useful (share of groups with a signal) and completions/effective
+ * of scorable episodes that solved the task, as the environment says), groups/useful (share of groups with a signal) and completions/effective
  * (number of episodes with a non-zero advantage).
  *
  * @param name what the reward is called, as TRL's environment class name
@@ -30,7 +30,6 @@ export function rewardMetrics(
   options: { name: string; scale_rewards: ScaleRewards; isSuccess: (reward: number) => boolean },
 ): Metrics {
   const rewards = episodes.map((episode) => episode.reward)
-  const scorable = rewards.filter((reward) => reward !== null)
   const std = standardDeviation(rewards)
   const signal = new Map(groups.map((group) => [group.group, group.signal]))
   const anySpread = std !== null && std > 1e-8
@@ -41,13 +40,19 @@ export function rewardMetrics(
   return {
     reward: mean(rewards),
     reward_std: std,
-    [`rewards/${options.name}/mean`]: mean(rewards),
-    [`rewards/${options.name}/std`]: std,
+    ...rewardParts(episodes, options.name),
     frac_reward_zero_std: mean(noSpread),
-    success: mean(scorable.map((reward) => (options.isSuccess(reward) ? 1 : 0))),
+    success: mean(episodes.flatMap(({ reward, rewards: parts, success }) => (reward === null ? [] : [(parts ? success === true : options.isSuccess(reward)) ? 1 : 0]))),
     'groups/useful': mean(groups.map((group) => (group.signal ? 1 : 0))),
     'completions/effective': Array.from(advantages).filter((advantage) => advantage !== 0).length,
   }
+}
+
+/** rewards/{name}/mean and /std of each reward function, of the environment's alone where there is no other. */
+function rewardParts(episodes: readonly Episode[], environment: string): Metrics {
+  const names = Object.keys(episodes.find(({ rewards }) => rewards)?.rewards ?? {})
+  const columns = names.length > 0 ? names.map((name) => [name, episodes.map(({ rewards }) => rewards?.[name] ?? null)] as const) : [[environment, episodes.map(({ reward }) => reward)] as const]
+  return Object.fromEntries(columns.flatMap(([name, rewards]) => [[`rewards/${name}/mean`, mean(rewards)], [`rewards/${name}/std`, standardDeviation(rewards)]]))
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { EnvironmentSpec, RunConfig } from '../core/config'
 import { isHubModel } from '../env/models'
+import { readRewards } from '../core/reward-funcs'
 import { isRepoId } from '../hub/model-reference'
 import { readAddress } from './address'
 import { DEFAULT_DISPLAY, DISPLAY_KEYS, type Display, readDisplay, writeDisplay } from './display'
@@ -64,6 +65,9 @@ export function writeLink(config: RunConfig, episode: number, token: number | nu
   }
   if (config.lora.target_modules.join() !== base.lora.target_modules.join()) out.set('lora_targets', config.lora.target_modules.join())
   if (config.tool_edits.length > 0) out.set('tool_edits', writeToolEdits(config.tool_edits))
+  const { reward_funcs, reward_weights } = config.grpo
+  if (JSON.stringify(reward_funcs) !== JSON.stringify(base.grpo.reward_funcs)) out.set('reward_funcs', JSON.stringify(reward_funcs))
+  if (reward_weights !== null) out.set('reward_weights', reward_weights.join())
   if (config.backend !== base.backend) out.set('backend', config.backend)
   if (config.system_prompt !== base.system_prompt) out.set('system_prompt', config.system_prompt)
   if (config.user_prompt !== base.user_prompt) out.set('user_prompt', config.user_prompt)
@@ -134,6 +138,19 @@ export function readLink(hash: string): LinkContent {
     if (read.ok) config = { ...config, tool_edits: read.value }
     else refuse(`${read.why}, not ${quote(value)}`)
   })
+  take('reward_funcs', (value) => {
+    const weights = params.get('reward_weights')
+    const read = readRewards(parseJson(value), weights === null ? null : weights.split(',').map(Number))
+    // Code of a link is only text here: the sandbox runs what a person has allowed.
+    if (read) config = { ...config, grpo: { ...config.grpo, ...read } }
+    else refuse(`reward_funcs must be a list of reward functions, with reward_weights as many numbers, not ${quote(value)}`)
+  })
+  take('reward_weights', (value) => {
+    if (params.has('reward_funcs')) return
+    const read = readRewards(config.grpo.reward_funcs, value.split(',').map(Number))
+    if (read) config = { ...config, grpo: { ...config.grpo, ...read } }
+    else refuse(`reward_weights must be one number for each reward function, not ${quote(value)}`)
+  })
   take('backend', (value) => {
     if (value === 'auto' || value === 'webgpu' || value === 'wasm') config = { ...config, backend: value }
     else refuse(`backend must be auto, webgpu or wasm, not ${quote(value)}`)
@@ -203,6 +220,14 @@ function readEnvironment(text: string | null, refuse: (why: string) => void): En
   if (address.ok) return { kind: 'openenv', url: address.value }
   refuse(`env must be ${PRESET_NAMES.join(', ')} or a server's address, not ${quote(text)}`)
   return undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 const isSiteFolder = (text: string) => text.length <= MAX_MODEL && /^models\/[\w-][\w.-]*$/.test(text)

@@ -78,7 +78,10 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
       return changeStep(view, event.step, (s) => ({
         ...s,
         groups: event.groups,
-        episodes: s.episodes.map((e) => ({ ...e, advantage: event.advantages[e.index] ?? null })),
+        episodes: s.episodes.map((e) => {
+          const scores = event.rewards?.[e.index]
+          return { ...e, advantage: event.advantages[e.index] ?? null, ...(scores && { reward: scores.reward, parts: scores.parts }) }
+        }),
       }))
     case 'training':
       return changeStep(view, event.step, (s) => ({ ...s, training: { done: event.done, total: event.total } }))
@@ -109,7 +112,8 @@ export function outcomeOf(episode: Episode) {
   const solved = reward === null ? null : (success ?? null)
   const parseErrors = turns.reduce((count, turn) => count + unparsed(turn), 0)
   const toolErrors = turns.flatMap(({ calls }) => calls).filter((call) => call.error).length
-  return { waitingSince: null, finished: true, reward, success: solved, exit, error, terminated, verdict: verdictOf(episode), parseErrors, toolErrors } satisfies Partial<EpisodeView>
+  const parts = episode.rewards && { parts: episode.rewards }
+  return { ...parts, waitingSince: null, finished: true, reward, success: solved, exit, error, terminated, verdict: verdictOf(episode), parseErrors, toolErrors } satisfies Partial<EpisodeView>
 }
 
 const FRESH = {

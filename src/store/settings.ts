@@ -6,7 +6,7 @@ import { conflictsOf } from '../core/conflicts'
 
 /** Settings that have a control; TRL's names, and PEFT's r and lora_alpha. */
 export type SettingKey =
-  | Exclude<keyof GrpoConfig, 'adam_beta1' | 'adam_beta2' | 'adam_epsilon' | 'weight_decay' | 'multi_objective_aggregation'>
+  | Exclude<keyof GrpoConfig, 'adam_beta1' | 'adam_beta2' | 'adam_epsilon' | 'weight_decay' | 'reward_funcs' | 'reward_weights'>
   | 'r'
   | 'lora_alpha'
 export type SettingValue = number | string | boolean | null
@@ -62,6 +62,7 @@ export const SETTING_GROUPS: readonly { id: SettingGroup; settings: readonly Set
     settings: [
       choice('loss_type', ...LOSS_TYPES),
       choice('scale_rewards', 'group', 'batch', 'none'),
+      choice('multi_objective_aggregation', 'sum_then_normalize', 'normalize_then_sum'),
       choice('importance_sampling_level', ...IMPORTANCE_SAMPLING_LEVELS),
       real('epsilon', 0, 10, 0.05),
       real('epsilon_high', 0, 10, 0.05, { off: true }),

@@ -42,6 +42,8 @@ export interface EpisodeView {
   scene?: unknown
   finished: boolean
   reward: number | null
+  /** What each reward function gave, by its name, before its weight; absent where the environment's reward is all there is. */
+  parts?: Readonly<Record<string, number | null>>
   success: boolean | null
   exit: ExitReason | null
   error: string | null

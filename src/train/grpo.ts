@@ -8,7 +8,6 @@ import type { Metrics, ScoredEpisode, StepRecord, TrainEvent } from '../core/eve
 import { waitAtGate } from '../core/sleep'
 import { TRAINER } from '../core/timeline'
 import {
-  advantages as computeAdvantages,
   completionMetrics,
   countTokens,
   environmentMetrics,
@@ -25,6 +24,7 @@ import { rollout } from '../rollout/rollout'
 import { assertComparable, assertNotStopped } from './guard'
 import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
 import { type Drawn, replaceSilent } from './resample'
+import { advantagesOf, type CallCustom, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
 import { Stopwatch } from './stopwatch'
 import { throughputMetrics } from './throughput'
@@ -48,6 +48,8 @@ export interface GrpoTrainerOptions {
    * engine's reference is already the adapter that the run began with.
    */
   resume?: { step: number; num_tokens: number; entropy?: EntropyController }
+  /** Runs reward functions of the person's own, in the sandbox; absent where there is none. */
+  callCustom?: CallCustom
   /** Seconds from any origin; tests replace the clock. */
   now?: () => number
   /** Tests replace the pause between attempts during an outage. */
@@ -68,6 +70,8 @@ export class GrpoTrainer {
   private tokens: number
   /** The adaptive entropy bonus after the last step. */
   private controller: EntropyController | undefined
+  /** What reward functions logged of the last episodes that they saw. */
+  private logged: Metrics = {}
   private readonly maskEnvironment: boolean
   private readonly now: () => number
   private readonly wait: Wait
@@ -126,7 +130,7 @@ export class GrpoTrainer {
     }
 
     const draw = (firstGroup: number, count: number, discarded: readonly number[] | null): Promise<Episode[]> =>
-      sampleThroughOutages(() => this.sample(step, firstGroup, count, discarded, lanes, pause, signal), {
+      sampleThroughOutages(async () => this.score(await this.sample(step, firstGroup, count, discarded, lanes, pause, signal), step, signal), {
         step,
         environment: environment.name,
         onEvent,
@@ -149,12 +153,12 @@ export class GrpoTrainer {
     const groups = groupStatistics(all.map((episode) => episode.reward), grpo.num_generations).map((group): StepRecord['groups'][number] =>
       drawn.discarded.includes(group.group) ? { ...group, discarded: true } : group,
     )
-    const advantages = computeAdvantages(rewards, grpo.num_generations, grpo.scale_rewards)
+    const advantages = advantagesOf(episodes, grpo)
     assertComparable(rewards, advantages, environment.name)
     const places = new Map(episodes.map((episode, place) => [episode, place]))
     // Those that were replaced stand with 0 where the outside numbers all that were played.
     const advantageOf = (episode: Episode): number => advantages[places.get(episode) ?? -1] ?? 0
-    onEvent({ type: 'scored', step, advantages: all.map(advantageOf), groups })
+    onEvent({ type: 'scored', step, advantages: all.map(advantageOf), groups, ...partsOf(all) })
     this.noticeMissingSignal(step, groups.filter((group) => !group.discarded))
 
     await waitAtGate(pause, signal)
@@ -188,6 +192,7 @@ export class GrpoTrainer {
       groups,
       metrics: {
         ...this.metrics(all, episodes, groups, advantages, update, seconds),
+        ...this.logged,
         ...(grpo.dynamic_sampling && { 'groups/resampled': drawn.resampled }),
       },
       seconds,
@@ -203,6 +208,12 @@ export class GrpoTrainer {
     const { num_generations, prompts_per_step, dynamic_sampling, max_resampled_groups } = this.options.config.grpo
     const first = await sample(0, prompts_per_step, null)
     return replaceSilent(first, { num_generations, max_resampled_groups: dynamic_sampling ? max_resampled_groups : 0 }, sample)
+  }
+
+  private async score(episodes: Episode[], step: number, signal: AbortSignal | undefined): Promise<Episode[]> {
+    const { config, environment, callCustom } = this.options
+    this.logged = await scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, step, ...(callCustom && { callCustom }), ...(signal && { signal }) })
+    return episodes
   }
 
   /** Groups from `firstGroup` on; `discarded` are those that they replace, null for the first draw. */
@@ -294,4 +305,10 @@ function scored(episode: Episode, advantage: number, update: PolicyUpdate, posit
     ...(refLogprobs && { refLogprobs }),
     ...(lastLogprobs && { lastLogprobs }),
   }
+}
+
+/** What each reward function gave, where there are several. */
+function partsOf(episodes: readonly Episode[]) {
+  if (!episodes.some(({ rewards }) => rewards)) return null
+  return { rewards: episodes.map(({ reward, rewards }) => ({ reward, parts: rewards ?? {} })) }
 }

@@ -77,6 +77,7 @@ export const CURVES_STRINGS = {
     adapter: 'starting LoRA',
     prompts: 'prompts',
     tools: 'tools',
+    rewardFunctions: 'reward functions',
     environment: 'environment',
     unknown: (name: string) => `The settings of this run are not known, so those of ${name} cannot be compared with them.`,
   },

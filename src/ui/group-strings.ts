@@ -99,6 +99,7 @@ export const REWARDS_STRINGS = {
     tokens: 'The tokens ran out (max_completion_length); the reward is what was given until then.',
     turns: 'The turns ran out (max_tool_calling_iterations); the reward is what was given until then.',
   },
+  functions: (parts: Readonly<Record<string, number | null>>, reward: number) => `${number(reward)} by weight from ${Object.entries(parts).map(([name, value]) => `${name} ${value === null ? 'without opinion' : number(value)}`).join(', ')}.`,
   turns: (parts: readonly { turn: number; reward: number }[]) => `By turn: ${parts.map(({ turn, reward }) => `${turn + 1}: ${signed(reward)}`).join(', ')}.`,
   minus: (reward: number, mean: number) => `${number(reward)} − ${inBrackets(mean)}`,
   divided: (difference: string, std: number, epsilon: number) => `(${difference}) ÷ (${number(std)} + ${plain(epsilon)})`,

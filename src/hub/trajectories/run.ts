@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { toolEditSchema } from '../../core/tool-edit-schema'
 import { DEFAULT_GRPO, DEFAULT_LORA, EARLIER_GRPO, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, LOSS_TYPES, MISMATCH_MODES } from '../../core/config'
+import { readRewards } from '../../core/reward-funcs'
 import type { RunRecord } from '../../core/run-record'
 import type { Tool } from '../../core/tools'
 import { travelling } from './row'
@@ -65,6 +66,9 @@ const grpo = z.object({
   beta: z.number(),
   num_iterations: count,
   scale_rewards: z.enum(['group', 'batch', 'none']),
+  // What cannot be read is told as the environment's own reward: nothing is trained on from a file.
+  reward_funcs: z.unknown().transform((funcs) => readRewards(funcs, null)?.reward_funcs ?? EARLIER_GRPO.reward_funcs),
+  reward_weights: z.array(number).nullable().default(EARLIER_GRPO.reward_weights),
   ...later,
   mask_truncated_completions: z.boolean(),
   dynamic_sampling: z.boolean().default(EARLIER_GRPO.dynamic_sampling),

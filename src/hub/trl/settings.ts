@@ -2,6 +2,7 @@
 
 import type { GrpoConfig, RunConfig } from '../../core/config'
 import { comment, py } from './python'
+import { mappedWeights } from './rewards'
 
 /** One argument of GRPOConfig, and why it is as it is, where TRL's meaning is not the page's. */
 interface Setting {
@@ -53,6 +54,7 @@ export function grpoSettings({ grpo, enable_thinking }: RunConfig): Setting[] {
     ...rest(grpo),
     { name: 'num_iterations', value: grpo.num_iterations, constant: 'NUM_ITERATIONS' },
     { name: 'scale_rewards', value: grpo.scale_rewards },
+    { name: 'reward_weights', value: grpo.reward_weights && mappedWeights(grpo.reward_funcs, grpo.reward_weights) },
     { name: 'multi_objective_aggregation', value: grpo.multi_objective_aggregation },
     { name: 'mask_truncated_completions', value: grpo.mask_truncated_completions },
     { name: 'seed', value: grpo.seed, constant: 'SEED', why: 'Draws differ from the page’s: TRL samples with PyTorch’s generator.' },

@@ -2,6 +2,7 @@
 
 import type { GrpoConfig } from '../../core/config'
 import type { RunRecord } from '../../core/run-record'
+import { rewardImports, rewardLines } from './rewards'
 import { comment, docstring, py, pyString } from './python'
 import { grpoSettings, settingLines } from './settings'
 import { requirements } from './versions'
@@ -41,6 +42,7 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
     `from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer${grpo.target_reward === null ? '' : ', TrainerCallback'}`,
     'from trl import GRPOConfig, GRPOTrainer',
     'from trl.chat_template_utils import add_response_schema',
+    ...rewardImports(grpo.reward_funcs),
     '',
     '# The page’s steps that came before: environment seeds are drawn from there on.',
     `STEPS_DONE = ${step}`,
@@ -205,7 +207,7 @@ ${divided ? '        steps_per_generation=SHARES * (per_device // micro_batch),\
     base = str(args.folder / BASE) if (args.folder / BASE).is_dir() else BASE
     trainer = GRPOTrainer(
         model=load_model(base, args.folder),
-        reward_funcs=environment_reward,
+${rewardLines(grpo.reward_funcs)}
         args=config,
         train_dataset=dataset,
         processing_class=load_tokenizer(base, prompt, TOOLS),

@@ -85,7 +85,7 @@ describe('train.py', () => {
     ]) expect(script).toContain(line)
     // Nothing of GrpoConfig is forgotten: what is no argument of GRPOConfig is computed in the script.
     const mapped = new Set(grpoSettings(run({}, grpo).config).map(({ name }) => name))
-    const computed = ['prompts_per_step', 'max_steps', 'target_reward', 'steps_per_generation']
+    const computed = ['prompts_per_step', 'max_steps', 'target_reward', 'steps_per_generation', 'reward_funcs']
     expect(Object.keys(run({}, grpo).config.grpo).filter((key) => !mapped.has(key)).sort()).toEqual(computed.sort())
   })
 

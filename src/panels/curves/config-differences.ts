@@ -33,6 +33,7 @@ const FIELDS: readonly [name: string, of: (config: RunConfig) => string][] = [
 
 /** What is not. */
 const TEXTS: readonly [name: string, of: (config: RunConfig) => string][] = [
+  [C.rewardFunctions, ({ grpo }) => JSON.stringify([grpo.reward_funcs, grpo.reward_weights])],
   [C.tools, ({ tool_edits }) => JSON.stringify(tool_edits)],
   [C.prompts, ({ system_prompt, user_prompt }) => JSON.stringify([system_prompt, user_prompt])],
 ]

@@ -31,7 +31,7 @@ export function Explained({ step, group }: { step: StepView; group: GroupView })
       {own && (
         <p>
           <strong>{S.rewards.explained(place + 1)}</strong>{' '}
-          {explainEpisode(episode, { stats, scale: grpo.scale_rewards, batchStd }).map((sentence) => (
+          {explainEpisode(episode, { stats, scale: grpo.scale_rewards, batchStd, byFunction: grpo.multi_objective_aggregation === 'normalize_then_sum' }).map((sentence) => (
             <span key={sentence}>{sentence}</span>
           ))}
         </p>

@@ -13,6 +13,8 @@ export interface Scoring {
   scale: GrpoConfig['scale_rewards']
   /** Standard deviation of all rewards of the step. */
   batchStd: number | null
+  /** multi_objective_aggregation is normalize_then_sum: there is no sum over the whole reward. */
+  byFunction?: boolean
 }
 
 const { rewards: W } = S
@@ -25,7 +27,7 @@ export function explainEpisode(episode: EpisodeView | null, scoring: Scoring): s
   if (reward === null) return [W.unscorable(outcomeOf(episode).why), ...faultWords(episode)]
   const parts = rewardParts(episode)
   return [
-    ...standWords(episode),
+    ...(episode.parts ? [W.functions(episode.parts, reward)] : standWords(episode)),
     ...(parts.length > 0 ? [W.turns(parts)] : []),
     ...faultWords(episode),
     ...(advantage === null ? [W.scored(reward)] : advantageWords(reward, advantage, scoring)),
@@ -39,8 +41,8 @@ function advantageWords(reward: number, advantage: number, scoring: Scoring): st
 }
 
 /** '(1.00 − 0.625) ÷ (0.518 + 0.0001) = +0.724'; null where the advantage is 0 for want of a signal. */
-export function workedOut(reward: number, advantage: number, { stats, scale, batchStd }: Scoring): string | null {
-  if (!stats?.signal || stats.mean === null) return null
+export function workedOut(reward: number, advantage: number, { stats, scale, batchStd, byFunction = false }: Scoring): string | null {
+  if (!stats?.signal || stats.mean === null || byFunction) return null
   const difference = W.minus(reward, stats.mean)
   if (scale === 'none') return W.sum(difference, advantage)
   const std = scale === 'batch' ? batchStd : stats.std

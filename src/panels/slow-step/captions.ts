@@ -56,11 +56,11 @@ function rewardsCaption({ episodes, stats }: GroupView): string {
   return [...parts, ...(missing > 0 && rewards.length > 0 ? [W.leftOut(missing)] : [])].join(' ')
 }
 
-function advantageCaption(step: StepView, group: GroupView, hero: EpisodeView | null, { scale_rewards, beta }: GrpoConfig): string {
+function advantageCaption(step: StepView, group: GroupView, hero: EpisodeView | null, { scale_rewards, beta, multi_objective_aggregation }: GrpoConfig): string {
   const { stats } = group
   if (hero === null || hero.reward === null || hero.advantage === null) return explainSilence(whySilent(group.episodes), beta).join(' ')
   const batchStd = standardDeviation(step.episodes.map((e) => e.reward))
-  const sum = workedOut(hero.reward, hero.advantage, { stats, scale: scale_rewards, batchStd })
+  const sum = workedOut(hero.reward, hero.advantage, { stats, scale: scale_rewards, batchStd, byFunction: multi_objective_aggregation === 'normalize_then_sum' })
   return W.advantage(sum ?? '', hero.index - group.firstIndex + 1, hero.advantage > 0)
 }
 

@@ -36,6 +36,10 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
     'litePpo',
     'What the difference to the group’s mean is divided by. group: the group’s own standard deviation, so a group where one of eight fails pushes hard. batch: that of the whole step, so such groups weigh less; none: nothing (Dr. GRPO), so the size of the rewards matters. Take none or batch where nearly solved groups disturb the rest.',
   ),
+  multi_objective_aggregation: from(
+    'gdpo',
+    'How several reward functions become one advantage. sum_then_normalize: their weighted sum is compared within the group, so a function with a large spread drowns the others. normalize_then_sum: each function is measured in its own deviations first, then summed by weight (GDPO). With one function the second only scales once more, over the whole step.',
+  ),
   epsilon: from(
     'ppo',
     'The clip range: once a token’s ratio π ÷ π_old has moved this far from 1 in the direction of its advantage, it pushes no further. With num_iterations 1 the ratio is 1 and nothing is clipped. Small values make several updates on the same episodes safe; 0 stops every push after the first update; large values let one batch carry the model far away.',

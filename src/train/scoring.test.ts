@@ -1,0 +1,102 @@
+/** Episodes scored by several reward functions. */
+
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_GRPO, type GrpoConfig } from '../core/config'
+import type { Episode } from '../core/episode'
+import type { RewardFunc } from '../core/reward-funcs'
+import { rewardMetrics } from '../rl'
+import { advantagesOf, scoreEpisodes } from './scoring'
+
+const call = (reward: number | null) => ({ call: { name: 'go', arguments: {} }, result: '', reward, done: false, error: false, ms: 1 })
+
+function episode(content: string, reward: number | null, turnRewards: (number | null)[] = [], more: Partial<Episode> = {}): Episode {
+  const turns = turnRewards.map((each) => ({ start: 0, end: 0, resultEnd: 0, calls: [call(each)], parseError: null }))
+  const base = { step: 1, index: 0, group: 0, seed: 7, ids: [1, 2, 3, 3, 3, 3], mask: [], logprobs: [], authors: [], alternatives: [], promptLength: 2, error: null, terminated: true } as const
+  const messages = [{ role: 'user' as const, content: 'Q' }, { role: 'assistant' as const, content }]
+  return { ...structuredClone(base), mask: [], authors: [], logprobs: [], alternatives: [], ids: [1, 2, 3, 3, 3, 3], turns, messages, reward, success: reward === 1, exit: 'answered', ...more }
+}
+
+const grpo = (reward_funcs: RewardFunc[], reward_weights: number[] | null = null, more: Partial<GrpoConfig> = {}): GrpoConfig => ({ ...DEFAULT_GRPO, num_generations: 2, reward_funcs, reward_weights, ...more })
+const score = (episodes: Episode[], settings: GrpoConfig, more: object = {}) => scoreEpisodes(episodes, { grpo: settings, environment: 'lane', step: 3, ...more })
+
+const ENVIRONMENT: RewardFunc = { name: 'environment', take: 'own' }
+const FORMAT: RewardFunc = { name: 'think_format_reward' }
+
+describe('scoring', () => {
+  it('leaves the environment’s own reward alone as it is', async () => {
+    const episodes = [episode('a', 0.5)]
+    await score(episodes, grpo([ENVIRONMENT]))
+    expect(episodes[0]).toEqual(episode('a', 0.5))
+  })
+
+  it('sums by weight and keeps the parts', async () => {
+    const episodes = [episode('<think>x</think>y', 0.5), episode('y', 1), episode('<think>x</think>', null)]
+    await score(episodes, grpo([ENVIRONMENT, FORMAT], [2, 0.5]))
+    expect(episodes.map(({ reward }) => reward)).toEqual([1.5, 2, 0.5])
+    expect(episodes[0]?.rewards).toEqual({ lane: 0.5, think_format_reward: 1 })
+    expect(episodes[2]?.rewards).toEqual({ lane: null, think_format_reward: 1 })
+  })
+
+  it('takes the sum, the last or the largest of the turns’ rewards', async () => {
+    for (const [take, want] of [['sum', 0.5], ['last', 0.25], ['max', 1]] as const) {
+      const episodes = [episode('a', 9, [1, null, -0.75, 0.25])]
+      await score(episodes, grpo([{ name: 'environment', take }]))
+      expect(episodes[0]?.reward).toBe(want)
+    }
+  })
+
+  it('gives a failed episode nothing, whatever a function would say', async () => {
+    const episodes = [episode('<think>x</think>y', null, [], { exit: 'env_error' }), episode('<think>x</think>y', 1)]
+    await score(episodes, grpo([FORMAT]))
+    expect(episodes.map(({ reward }) => reward)).toEqual([null, 1])
+  })
+
+  it('calls a function of one’s own with TRL’s arguments', async () => {
+    let seen: Record<string, unknown> = {}
+    const episodes = [episode('hello', 1, [1], { columns: { solution: '5' } })]
+    const callCustom = (_: unknown, args: Record<string, unknown>) => {
+      seen = args
+      return Promise.resolve({ rewards: [0.25], metrics: { mine: 2 } })
+    }
+    const logged = await score(episodes, grpo([{ name: 'custom', called: 'my_reward', code: '' }]), { callCustom })
+    expect(seen).toMatchObject({
+      prompts: [[{ role: 'user', content: 'Q' }]],
+      completions: [[{ role: 'assistant', content: 'hello' }]],
+      completion_ids: [[3, 3, 3, 3]],
+      solution: ['5'],
+      trainer_state: { global_step: 2 },
+      environments: [{ name: 'lane', seed: 7, reward: 1, turns: [{ reward: 1, calls: [{ name: 'go', reward: 1 }] }] }],
+    })
+    expect([episodes[0]?.reward, logged]).toEqual([0.25, { mine: 2 }])
+  })
+
+  it('refuses what it cannot call, naming what to do', async () => {
+    await expect(score([episode('a', 1)], grpo([{ name: 'accuracy_reward' }]))).rejects.toMatchObject({ kind: 'config', message: expect.stringContaining('solution') as string })
+    await expect(score([episode('a', 1)], grpo([{ name: 'custom', called: 'f', code: '' }]))).rejects.toMatchObject({ kind: 'config' })
+    await expect(score([episode('a', 1)], grpo([ENVIRONMENT, FORMAT], [1]))).rejects.toThrow('1 reward_weights do not fit 2')
+  })
+
+  it('compares answers with the column solution', async () => {
+    const episodes = [episode('\\boxed{10/2}', 0, [], { columns: { solution: '5' } }), episode('\\boxed{6}', 0, [], { columns: { solution: '5' } })]
+    await score(episodes, grpo([{ name: 'accuracy_reward' }]))
+    expect(episodes.map(({ reward }) => reward)).toEqual([1, 0])
+  })
+
+  it('lets a small function count as much as a large one with normalize_then_sum', async () => {
+    const episodes = [episode('<think>x</think>y', 0), episode('y', 100)]
+    const settings = grpo([ENVIRONMENT, FORMAT], [1, 2])
+    await score(episodes, settings)
+    // A hundred against two: the large one decides.
+    expect(advantagesOf(episodes, settings)[0]).toBeLessThan(-0.7)
+    const each = advantagesOf(episodes, { ...settings, multi_objective_aggregation: 'normalize_then_sum' })
+    // One deviation against two: the weight decides.
+    expect(each[0]).toBeGreaterThan(0.7)
+  })
+
+  it('has a curve for each function, and success by the environment', async () => {
+    const episodes = [episode('<think>x</think>y', 0), episode('y', 1)]
+    await score(episodes, grpo([ENVIRONMENT, FORMAT], [0.1, 1]))
+    const metrics = rewardMetrics(episodes, [], [], { name: 'lane', scale_rewards: 'group', isSuccess: (reward) => reward >= 1 })
+    expect(metrics).toMatchObject({ 'rewards/lane/mean': 0.5, 'rewards/think_format_reward/mean': 0.5, reward: 0.55, success: 0.5 })
+  })
+})

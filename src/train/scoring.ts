@@ -1,0 +1,134 @@
+/** From finished episodes to rewards: each reward function gives a column, the weighted sum is what an episode earned. */
+
+import type { GrpoConfig } from '../core/config'
+import type { Episode } from '../core/episode'
+import { UNSCORABLE_EXITS } from '../core/episode'
+import { PlaygroundError } from '../core/errors'
+import type { Metrics } from '../core/events'
+import { type CustomReward, type EnvironmentTake, isOwnRewardAlone, NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../core/reward-funcs'
+import { advantages, advantagesByFunction, mean, weightedRewards } from '../rl'
+import type { RewardArguments } from '../rl/rewards/contract'
+
+/** What a function of the person's own is called with, besides TRL's arguments. */
+export interface CustomArguments extends RewardArguments {
+  environments: readonly EnvironmentAccount[]
+  trainer_state: { global_step: number; max_steps: number }
+}
+
+/** What is known of an episode's environment, plain data: a sandbox has no access to the environment itself. */
+export interface EnvironmentAccount {
+  name: string
+  seed: number
+  reward: number | null
+  success: boolean | null
+  exit: Episode['exit']
+  turns: { reward: number | null; calls: { name: string; arguments: Record<string, unknown>; result: string; reward: number | null; done: boolean; error: boolean }[] }[]
+}
+
+/** Runs a function of the person's own; rejects with PlaygroundError('environment'). */
+export type CallCustom = (func: CustomReward, args: CustomArguments, signal?: AbortSignal) => Promise<{ rewards: (number | null)[]; metrics: Metrics }>
+
+export interface ScoringOptions {
+  grpo: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights' | 'max_steps'>
+  /** The environment's name. */
+  environment: string
+  step: number
+  /** Absent: this place has no sandbox. */
+  callCustom?: CallCustom
+  signal?: AbortSignal
+}
+
+/**
+ * Sets `reward` (the weighted sum) and `rewards` of each episode; episodes that the environment's own reward alone decides stay as they
+ * are. An episode that failed has no reward, whatever a function would say of it: TRL would train on it.
+ *
+ * @returns what the functions logged with log_metric, averaged
+ * @throws PlaygroundError 'config' for functions that cannot be called here
+ */
+export async function scoreEpisodes(episodes: readonly Episode[], options: ScoringOptions): Promise<Metrics> {
+  const { reward_funcs, reward_weights } = options.grpo
+  if (reward_weights !== null && reward_weights.length !== reward_funcs.length) {
+    throw new PlaygroundError('config', `${reward_weights.length} reward_weights do not fit ${reward_funcs.length} reward functions.`, 'Give each function one weight.')
+  }
+  if (isOwnRewardAlone(reward_funcs, reward_weights)) return {}
+  const names = rewardNames(reward_funcs, options.environment)
+  const scorable = episodes.filter(({ exit }) => !UNSCORABLE_EXITS.includes(exit))
+  const args = argumentsOf(scorable, options)
+  const metrics: Metrics = {}
+  const columns: (number | null)[][] = []
+  for (const func of reward_funcs) {
+    const given = await column(func, scorable, args, options)
+    columns.push(given.rewards)
+    Object.assign(metrics, given.metrics)
+  }
+  const sums = weightedRewards(columns, reward_weights ?? reward_funcs.map(() => 1))
+  const places = new Map(scorable.map((episode, i) => [episode, i]))
+  for (const episode of episodes) {
+    const i = places.get(episode)
+    episode.rewards = Object.fromEntries(names.map((name, k) => [name, i === undefined ? null : (columns[k]?.[i] ?? null)]))
+    episode.reward = i === undefined ? null : (sums[i] ?? null)
+  }
+  return metrics
+}
+
+/** Advantages of scored episodes, by one sum or function by function as `multi_objective_aggregation` says. */
+export function advantagesOf(episodes: readonly Episode[], grpo: Pick<GrpoConfig, 'num_generations' | 'scale_rewards' | 'multi_objective_aggregation' | 'reward_weights'>): Float64Array {
+  const names = Object.keys(episodes[0]?.rewards ?? {})
+  const rewards = episodes.map(({ reward }) => reward)
+  if (grpo.multi_objective_aggregation === 'sum_then_normalize') return advantages(rewards, grpo.num_generations, grpo.scale_rewards)
+  const columns = names.length > 0 ? names.map((name) => episodes.map((episode) => episode.rewards?.[name] ?? null)) : [rewards]
+  return advantagesByFunction(columns, grpo.reward_weights ?? columns.map(() => 1), grpo.num_generations)
+}
+
+/** TRL's keyword arguments for these episodes; columns of dataset rows are lists like the others. */
+export function argumentsOf(episodes: readonly Episode[], { environment, step, grpo }: Pick<ScoringOptions, 'environment' | 'step' | 'grpo'>): CustomArguments {
+  const split = episodes.map(({ messages }) => {
+    const first = messages.findIndex(({ role }) => role === 'assistant')
+    return first < 0 ? messages.length : first
+  })
+  const keys = [...new Set(episodes.flatMap(({ columns }) => Object.keys(columns ?? {})))]
+  return {
+    ...Object.fromEntries(keys.map((key) => [key, episodes.map(({ columns }) => columns?.[key] ?? null)])),
+    prompts: episodes.map(({ messages }, i) => messages.slice(0, split[i])),
+    completions: episodes.map(({ messages }, i) => messages.slice(split[i])),
+    completion_ids: episodes.map(({ ids, promptLength }) => ids.slice(promptLength)),
+    environments: episodes.map(({ seed, reward, success, exit, turns }) => ({
+      name: environment,
+      seed,
+      reward,
+      success: success ?? null,
+      exit,
+      turns: turns.map(({ calls }) => ({
+        reward: sumOrNull(calls.map((call) => call.reward)),
+        calls: calls.map(({ call, result, reward: each, done, error }) => ({ name: call.name, arguments: call.arguments, result, reward: each, done, error })),
+      })),
+    })),
+    trainer_state: { global_step: step - 1, max_steps: grpo.max_steps },
+  }
+}
+
+async function column(func: RewardFunc, episodes: readonly Episode[], args: CustomArguments, { callCustom, signal }: ScoringOptions): Promise<{ rewards: (number | null)[]; metrics?: Metrics }> {
+  if (func.name === 'environment') return { rewards: episodes.map((episode) => environmentReward(episode, func.take)) }
+  if (func.name === 'custom') {
+    if (!callCustom) throw new PlaygroundError('config', `The reward function ${func.called} was not allowed to run.`, 'Read its code under Reward functions and allow it.')
+    return callCustom(func, args, signal)
+  }
+  if (NEEDS_SOLUTION.includes(func.name) && args['solution'] === undefined) {
+    throw new PlaygroundError('config', `${func.name} needs the column solution, and these episodes have none.`, 'Train on a dataset with a column named solution, or remove the function.')
+  }
+  const builtin = await import('../rl/rewards/builtin')
+  return { rewards: (await builtin.builtinReward(func))(args) }
+}
+
+/** The environment's reward of an episode; what the turns gave is summed, or the last or the largest of it counts. */
+function environmentReward(episode: Episode, take: EnvironmentTake): number | null {
+  const given = episode.turns.flatMap(({ calls }) => calls.flatMap(({ reward }) => (reward === null ? [] : [reward])))
+  if (take === 'own' || given.length === 0) return episode.reward
+  if (take === 'last') return given.at(-1) ?? null
+  return take === 'max' ? Math.max(...given) : given.reduce((total, each) => total + each, 0)
+}
+
+function sumOrNull(rewards: readonly (number | null)[]): number | null {
+  const given = rewards.filter((reward) => reward !== null)
+  return given.length === 0 ? null : (mean(given) ?? 0) * given.length
+}
