@@ -1,6 +1,6 @@
 /** A run as it is kept, compared and taken away: plain data, without the adapter's tensors. */
 
-import type { LoraConfig, Precision, RunConfig } from './config'
+import { EARLIER_GRPO, type LoraConfig, type Precision, type RunConfig } from './config'
 import type { DiscoveredEnvironment } from './discovered'
 import type { EngineInfo } from './engine'
 import type { Metrics, ScoredEpisode, StepRecord, TokenOption } from './events'
@@ -131,4 +131,9 @@ export function timelineOf(episodes: readonly KeptEpisode[]): TimelineSpan[] | u
 export interface ExportFile {
   path: string
   content: string | Uint8Array<ArrayBuffer> | Blob
+}
+
+/** A config that was kept or recorded by any version of the page: what it lacks is what runs of that time were trained with. */
+export function withEarlierSettings(config: RunConfig): RunConfig {
+  return { ...config, grpo: { ...EARLIER_GRPO, ...config.grpo } }
 }

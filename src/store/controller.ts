@@ -59,6 +59,8 @@ export function createController(
   const pending = new Map<number, { resolve: (result: EvaluationResult) => void; reject: (error: Error) => void }>()
 
   port.onMessage((message) => {
+    // Where nothing was begun there is nothing to forget: what is selected is the link's, or of the recording.
+    const begun = message.type === 'cleared' && !isFresh(run.getState())
     run.receive(message)
     model.receive(message)
     if (message.type === 'state' && message.state.state === 'failed') afterReady = null
@@ -70,7 +72,7 @@ export function createController(
     if (message.type === 'environment') offerPrompts(message)
     // A failed change: the controls keep it, the run that goes on has these.
     if (message.type === 'configured') setup.setState({ applied: message.config })
-    if (message.type === 'cleared' || message.type === 'restored') selection.setState({ step: null, token: null })
+    if (begun || message.type === 'restored') selection.setState({ step: null, token: null })
     // A run that was gone on with brings its settings; a recording leaves those of the run that is loaded.
     if (message.type === 'restored' && !isRecording(message.run)) takeOver(message.run.config)
     // Nothing is trained under what is only looked at.

@@ -5,7 +5,7 @@ import type { RunConfig } from '../core/config'
 import type { Author } from '../core/episode'
 import type { PolicyComparison } from '../core/examination'
 import type { TimelineSpan } from '../core/timeline'
-import { type KeptEpisode, type RunRecord, type StepSummary, withSpans } from '../core/run-record'
+import { type KeptEpisode, type RunRecord, type StepSummary, withEarlierSettings, withSpans } from '../core/run-record'
 import { checkComparison, comparisonSchema, readComparisons } from './recorded-comparisons'
 import { AUTHOR_OF, authorsOf, exits, fromParts, lists, number, optionsOf, some, spread, text, whole, wholes } from './recorded-fields'
 import { readTimeline, timelineSchema } from './recorded-timeline'
@@ -125,7 +125,8 @@ export interface RecordedStep {
 /** Checks what was fetched. Throws an Error (zod's, or ours on lengths that disagree) on anything that is not a whole recorded run. */
 export function readRecordedRun(data: unknown): RecordedRun {
   const file = fileSchema.parse(data)
-  const { config, engine, environment, history, createdAt } = file
+  const { engine, environment, history, createdAt } = file
+  const config = withEarlierSettings(file.config)
   if (history.length !== file.steps.length) throw new Error(`${history.length} summaries for ${file.steps.length} steps`)
   const texts = new Map(file.texts)
   const last = history.length

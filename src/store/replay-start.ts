@@ -44,7 +44,7 @@ export async function startReplay(stores: Stores, port: Pick<EnginePort, 'onMess
   selection.subscribe(({ step }) => {
     if (step === null || replay.store.getState().state !== 'on') return
     replay.pause()
-    replay.seek(step)
+    replay.peek(step)
     selection.setState({ step: null })
   })
   try {

@@ -35,6 +35,8 @@ export interface Replay {
   pause(): void
   /** To a position as in the view, held or playing as before. */
   seek(position: number): void
+  /** To the end of a step, to look at it: the curves stay as long as they were. */
+  peek(step: number): void
   /** Forward by one token of every episode that writes, to the next end of an episode, or to the end of a GRPO step; it is held there. */
   step(grain: Grain): void
   /** The run takes its place, for good. */
@@ -70,6 +72,8 @@ export function createReplay(clock: FrameClock, speed: () => number = () => 1): 
   /** Finished steps, ms in the one that goes on, beats of it that were applied. */
   let [done, time, applied] = [0, 0, 0]
   let last: number | null = null
+  /** The view's curves go on beyond its place. */
+  let peeked = false
   /** The view when that step began. */
   let base = EMPTY_RUN
   /** The grain that it was last stepped by, while it stands there in mid-step. */
@@ -149,12 +153,14 @@ export function createReplay(clock: FrameClock, speed: () => number = () => 1): 
     const now = recording
     if (!now) return EMPTY_RUN
     at = null
-    if (finished === done && ms >= time) {
+    const fresh = peeked
+    peeked = false
+    if (!fresh && finished === done && ms >= time) {
       time = ms
       return catchUp(store.getState().view)
     }
     // Once the step has begun, it alone is made anew: its first beat forgets what it held. What came before is as it was.
-    const begun = finished === done && applied > 0 && ms >= (script(done)?.beats[0]?.at ?? Infinity)
+    const begun = !fresh && finished === done && applied > 0 && ms >= (script(done)?.beats[0]?.at ?? Infinity)
     ;[done, time, applied] = [finished, ms, 0]
     if (!begun) base = restored(now, done)
     return catchUp(base)
@@ -167,6 +173,15 @@ export function createReplay(clock: FrameClock, speed: () => number = () => 1): 
     const view = viewAt(finished, (to - finished) * (script(finished)?.length ?? 0))
     // The position as it was asked for: a handle that is drawn a hair beside where it was put would be put there again.
     show(view, store.getState().playing && finished < steps(), { position: to, held })
+  }
+
+  function peek(wanted: number) {
+    const { history } = store.getState().view
+    seek(wanted)
+    const { view } = store.getState()
+    if (history.length <= view.history.length) return
+    peeked = true
+    store.setState({ view: { ...view, history } })
   }
 
   function step(grain: Grain) {
@@ -188,7 +203,7 @@ export function createReplay(clock: FrameClock, speed: () => number = () => 1): 
     if (position >= steps()) seek(0)
     last = null
     at = null
-    show(store.getState().view, true, { held: false })
+    show(peeked ? viewAt(done, time) : store.getState().view, true, { held: false })
     clock.frame(frame)
   }
 
@@ -210,6 +225,7 @@ export function createReplay(clock: FrameClock, speed: () => number = () => 1): 
       if (playing) show(view, false, { held: true })
     },
     seek: (to) => seek(to),
+    peek,
     step,
     end() {
       if (store.getState().state === 'off') return

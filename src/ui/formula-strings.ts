@@ -63,7 +63,7 @@ export const FORMULA_STRINGS = {
     none: 'Derivative by its log-prob 0: the update does not push this token.',
   },
   update: {
-    only: 'num_iterations is 1: π is still π_old here, so the ratio is exactly 1 and nothing is clipped.',
+    only: 'num_iterations is 1: π is still π_old here, so the ratio is exactly 1.',
     last: (n: number) => `num_iterations is ${n}: these are the numbers of the last of the step’s ${plural(n, 'update')}; the loss below is their mean.`,
     first: (n: number) => `num_iterations is ${n}, but only the log-probs before the first update were recorded: the ratio there is 1.`,
   },

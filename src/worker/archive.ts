@@ -2,7 +2,7 @@
 
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb'
 import type { TrainerState } from '../core/engine'
-import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
+import { type KeptEpisode, type RunRecord, type StepSummary, withEarlierSettings } from '../core/run-record'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import { gunzipJson, gzipJson } from '../core/gzip'
 
@@ -76,11 +76,12 @@ export class RunArchive {
 
   /** Newest first. */
   async list(): Promise<RunRecord[]> {
-    return (await this.database.getAll('runs')).sort((a, b) => b.updatedAt - a.updatedAt)
+    return (await this.database.getAll('runs')).map(readable).sort((a, b) => b.updatedAt - a.updatedAt)
   }
 
-  get(id: string): Promise<RunRecord | undefined> {
-    return this.database.get('runs', id)
+  async get(id: string): Promise<RunRecord | undefined> {
+    const record = await this.database.get('runs', id)
+    return record && readable(record)
   }
 
   start(id: string): Promise<PeftAdapter | undefined> {
@@ -230,6 +231,9 @@ export class RunArchive {
     }
   }
 }
+
+/** As this version of the page reads it. */
+const readable = (record: RunRecord): RunRecord => ({ ...record, config: withEarlierSettings(record.config) })
 
 /** Puts a checkpoint, drops the oldest beyond the kept ones, and says so in the record. */
 async function putCheckpoint(tx: Writing, record: RunRecord, checkpoint: Checkpoint): Promise<void> {

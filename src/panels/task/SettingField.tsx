@@ -1,6 +1,6 @@
 /** One setting: TRL's name, a '?', its control. A value that is refused, by itself or beside the others, says why; what was typed stays. */
 
-import { useId, useState } from 'react'
+import { Fragment, useId, useState } from 'react'
 import type { RunConfig } from '../../core/config'
 import { useSetup, useStores } from '../../store/hooks'
 import { type Setting, conflictOf, getSetting, readSetting, setSetting, type SettingValue, writeSetting } from '../../store/settings'
@@ -25,7 +25,7 @@ export function SettingField({ setting }: { setting: Setting }) {
   const shown = text !== null && (why !== null || isSame(setting, text, value)) ? text : writeSetting(value)
   return (
     <div className={why ? 'field invalid' : 'field'}>
-      <label htmlFor={id}>{setting.key}</label>
+      <label htmlFor={id}>{breakable(setting.key)}</label>
       <Help of={setting.key} />
       {setting.kind === 'flag' ? (
         <input id={id} type="checkbox" role="switch" data-testid={`setting-${setting.key}`} checked={value === true} onChange={(e) => change(String(e.target.checked))} />
@@ -67,4 +67,14 @@ function whyNot(config: RunConfig, setting: Setting, text: string): string | nul
 function isSame(setting: Setting, text: string, value: SettingValue): boolean {
   const read = readSetting(setting, text)
   return read.ok && read.value === value
+}
+
+/** A name that may break after its underscores: the column is narrow, and half a name is none. */
+function breakable(name: string) {
+  return name.split(/(?<=_)/).map((part, i) => (
+    <Fragment key={i}>
+      {i > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
 }

@@ -114,9 +114,12 @@ function branchWords({ term, advantage, sequence }: TokenNumbers, settings: Loss
   return settings.loss_type === 'vespo' ? S.formula.soft.vespo(sequence.phi) : S.formula.soft.sapo
 }
 
+/** A correction below this is rounding: nothing to speak of. */
+const NOISE = 1e-3
+
 /** Why the policy term counts more or less than once. */
 function factorWords({ term, sequence }: TokenNumbers, settings: LossSettings): string[] {
-  if (term.factor === 1) return []
+  if (Math.abs(term.factor - 1) < NOISE) return []
   if (!sequence.kept) return [S.formula.factorWords.offPolicy]
   if (term.factor === 0 && settings.top_entropy_quantile < 1) return [S.formula.factorWords.decided]
   return [term.factor === 0 ? S.formula.factorWords.mismatched : S.formula.factorWords.corrected(term.factor)]

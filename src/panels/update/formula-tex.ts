@@ -54,7 +54,7 @@ export function tokenTex(found: TokenNumbers, settings: LossSettings): string {
   return rows([
     isOne ? `\\rho_i&=${texNumber(term.ratio)}` : `\\rho&=e^{${texNumber(found.logprob)}-${factor(found.oldLogprob)}}=${texNumber(term.ratio)}`,
     ...policyLines(found, settings),
-    ...(term.factor === 1 ? [] : [`w&=${texNumber(term.factor)}`]),
+    ...(Math.abs(term.factor - 1) < 1e-3 ? [] : [`w&=${texNumber(term.factor)}`]),
     ...(term.kl === null ? [] : [`\\beta D&=${texPlain(settings.beta)}\\cdot${texNumber(term.kl)}=${texNumber(settings.beta * term.kl)}`]),
     `\\ell&=${texNumber(term.total)}${boundsTex(settings)}`,
     `\\frac{\\ell}{${denominator}}&=\\frac{${texNumber(term.total)}}{${divisor}}=${texNumber(found.contribution)}`,
@@ -96,7 +96,7 @@ export function meansTex(means: StepMeans, settings: LossSettings): string {
     `B&=${texCount(means.sequences)}\\qquad N=${texCount(means.tokens)}`,
     `\\overline{A}&=${texNumber(settled(means.advantage))}`,
     `\\overline{\\rho}&=${texNumber(means.ratio)}`,
-    ...(means.factor === 1 || !hasFactor(settings) ? [] : [`\\overline{w}&=${texNumber(means.factor)}`]),
+    ...(Math.abs(means.factor - 1) < 1e-3 || !hasFactor(settings) ? [] : [`\\overline{w}&=${texNumber(means.factor)}`]),
     ...(means.kl === null ? [] : [`\\beta\\overline{D}&=${texPlain(settings.beta)}\\cdot${texNumber(means.kl)}=${texNumber(settings.beta * means.kl)}`]),
     `\\mathcal{L}&=${texNumber(settled(means.loss))}`,
   ])
