@@ -94,7 +94,7 @@ it('draws tokens while the model is still to come, and Train begins a run in its
   expect((await lengths()).filter((length, i) => length === (stood[i] ?? 0) + 1).length).toBeGreaterThan(0)
   expect(await dom.getByTestId('reset').boundingBox()).toEqual(bar)
   await dom.keyboard.press('s')
-  await expect.poll(() => page?.text('state-line'), { timeout: 60_000 }, { timeout: 15_000 }).toMatch(/^Paused after step 1( ·|$)/)
+  await expect.poll(() => page?.text('state-line'), { timeout: 60_000 }).toMatch(/^Paused after step 1( ·|$)/)
   const { history, steps } = await page.state()
   expect([history.map(({ step }) => step), steps.map(({ step }) => step)]).toEqual([[1], [1]])
   await expect.poll(() => dom.getByTestId('reward-curve').getAttribute('data-points'), { timeout: 15_000 }).toBe('1')

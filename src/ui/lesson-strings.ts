@@ -1,7 +1,7 @@
 /** The words of the lessons. Every number in them comes from the run that is on the page. Fetched with the first lesson. */
 
 import type { LessonId } from '../store/lessons'
-import { number, percent, plural, signed } from './format'
+import { number, percent, plain, plural, signed } from './format'
 
 const several = (values: readonly number[]) => values.map((value) => number(value)).join(', ')
 const step = (n: number) => `step ${n}`
@@ -47,7 +47,7 @@ export const LESSON_STRINGS = {
     setButton: 'Change the settings',
     reset: 'Press Reset in the bar: the run that is there stays under Runs.',
     step: 'Press Step in the bar: it plays one GRPO step.',
-    train: (steps: number, done: number) => `Press Train in the bar and let ${step(steps)} come. ${plural(done, 'step')} done.`,
+    train: (steps: number, done: number) => `Press Train (or Resume) in the bar and let ${step(steps)} come. ${plural(done, 'step')} done.`,
     running: (steps: number, done: number) => `Running: ${done} of ${plural(steps, 'step')} done.`,
     loading: 'The model is being loaded.',
   },
@@ -88,7 +88,7 @@ export const LESSON_STRINGS = {
       reveal: (derivative: number) =>
         derivative === 0
           ? 'Nothing: the derivative of the loss by its log-prob is 0.'
-          : `The derivative of the loss by its log-prob is ${signed(derivative)}. The optimizer goes against it, so the token becomes ${derivative < 0 ? 'more' : 'less'} likely. That was one GRPO step.`,
+          : `The derivative of the loss by its log-prob is ${signed(derivative)}. The optimizer goes against it, so the token becomes ${derivative < 0 ? 'more' : 'less'} likely.`,
     },
   },
   whyGroups: {
@@ -239,7 +239,7 @@ export const LESSON_STRINGS = {
         `Where “${token}” was written the model was least decided: ${percent(prob)} for the likeliest of the ${others} listed beside the tokens. Temperature divides the logits; at ½ every probability is squared, then all are scaled to add up to 1.`,
       ask: (others: number) => `Among these ${others}, what does the likeliest get at temperature ½, in percent?`,
       label: 'percent',
-      reveal: (sharp: number, prob: number) => `${percent(sharp)} instead of ${percent(prob)}: the likely becomes likelier, and the rest is tried less.`,
+      reveal: (sharp: number, prob: number) => `${percent(sharp)} among those listed, where it has ${percent(prob)} at temperature 1: the likely becomes likelier, and the rest is tried less.`,
     },
     one: {
       text: (of: number) => `This is ${step(of)} at temperature 1, of an untrained adapter or nearly so.`,
@@ -258,6 +258,6 @@ export const LESSON_STRINGS = {
       label: 'groups',
     },
     reveal: (useful: number, groups: number, reward: number, entropy: number, before: readonly number[] | null) =>
-      `${useful} of ${groups}, mean reward ${number(reward)}, entropy ${number(entropy)} nats${before ? `. At temperature 1 it was ${number(before[0])}, ${number(before[1])} and ${number(before[2])}` : ''}. A run can only learn from what it tries: too cold and it tries one thing, too hot and what it tries is noise.`,
+      `${useful} of ${groups}, mean reward ${number(reward)}, entropy ${number(entropy)} nats.${before ? ` At temperature 1: ${plain(before[0] ?? 0)} of ${groups}, mean reward ${number(before[1])}, entropy ${number(before[2])} nats.` : ''} A run can only learn from what it tries. Mildly cold often scores better at once; near 0 all episodes of a group are the same; too hot, and what it tries is noise.`,
   },
 } as const

@@ -2,7 +2,7 @@
 
 import { useId, useState } from 'react'
 import { describeAddress, readAddress } from '../../store/address'
-import { useSetup } from '../../store/hooks'
+import { useRun, useSetup } from '../../store/hooks'
 import { nameServer } from '../../store/server-name'
 import { takeLostFocus } from '../../ui/focus'
 import { Help } from '../../ui/Help'
@@ -30,6 +30,9 @@ export function AddressField() {
   const read = readAddress(text, location.protocol)
   const to = connected?.spec.kind === 'openenv' ? connected.spec.url : null
   const isConnected = to !== null && !why && read.ok && read.value === to
+  const failed = useRun(({ run }) => (run.state === 'failed' && run.kind === 'environment' ? run : null))
+  const applied = useSetup((s) => (s.applied?.environment.kind === 'openenv' ? s.applied.environment.url : null))
+  const refused = failed && !why && read.ok && read.value === applied ? failed : null
   const submit = () => {
     const read = readAddress(text, location.protocol)
     setWhy(read.ok ? null : read.why)
@@ -59,7 +62,7 @@ export function AddressField() {
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
-        aria-invalid={why !== null}
+        aria-invalid={why !== null || refused !== null}
         aria-describedby={below}
         onChange={(e) => {
           setText(e.target.value)
@@ -80,6 +83,11 @@ export function AddressField() {
       {why && (
         <p className="why" id={`${id}-why`} role="alert">
           {why}
+        </p>
+      )}
+      {refused && (
+        <p className="why" data-testid="connect-failed">
+          {refused.error} {refused.advice}
         </p>
       )}
       {connecting.asked === null && (

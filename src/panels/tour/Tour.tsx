@@ -25,7 +25,7 @@ export function Tour() {
   const box = useBox(item.target)
   useEffect(() => {
     const element = findTarget(item.target)
-    if (element) bringIntoView(element)
+    if (element) bringIntoView(beginOf(element, item.from))
   }, [item])
   useEffect(() => dialog.current?.focus({ preventScroll: true }), [])
   const place = usePlace(dialog, narrow ? 'sheet' : box)
@@ -140,4 +140,10 @@ function usePlace(dialog: React.RefObject<HTMLElement | null>, box: ReturnType<t
     setPlace(placeBeside(box, { width: current.offsetWidth, height: current.offsetHeight }, room))
   }, [dialog, box])
   return place
+}
+
+/** The element itself, or where its answer begins in one that is higher than the window has room for. */
+function beginOf(element: HTMLElement, from: string | undefined): HTMLElement {
+  const begin = from === undefined ? null : element.querySelector<HTMLElement>(from)
+  return begin && element.getBoundingClientRect().height > lineEdge() - headEdge() ? begin : element
 }

@@ -13,6 +13,8 @@ export interface TourQuestion {
   /** The test id of the element that holds the answer. */
   target: string
   question(facts: TourFacts): string
+  /** Where in a tall element the answer begins: on a phone it is scrolled to that. */
+  from?: string
   /** The recorded run is shown at its end for it. */
   atEnd?: true
   /** Index of the episode that is selected for it. */
@@ -34,6 +36,7 @@ export const TOUR: readonly TourQuestion[] = [
   {
     id: 'tokens',
     target: 'panel-trajectory',
+    from: '[data-testid="token"][data-mask="1"]',
     // One in which the environment wrote too, if there is one: then there is something hatched to see.
     pick: (step) => step.episodes.toSorted((a, b) => b.turn - a.turn || a.index - b.index)[0]?.index ?? null,
     question: () => T.tokens.question,
