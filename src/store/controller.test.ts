@@ -10,7 +10,7 @@ const clock = { now: () => 0, schedule: (callback: () => void) => callback() }
 function page(hash = '') {
   const port = scriptedPort()
   const stores = createStores(port, hash, clock)
-  return { port, ...stores, types: () => port.sent.map((c) => c.type) }
+  return { ...stores, port, types: () => port.sent.map((c) => c.type) }
 }
 
 describe('what the buttons do', () => {
@@ -159,6 +159,16 @@ describe('what the buttons do', () => {
     port.say({ type: 'evaluation', requestId: 1, result: { train: 0.5, heldOut: null, episodes: 8 } })
     await expect(first).resolves.toEqual({ train: 0.5, heldOut: null, episodes: 8 })
     await expect(second).rejects.toThrow('The run is busy.')
+  })
+
+  it('keeps what the link selected through the first load', () => {
+    const { port, selection, controller } = page()
+    selection.setState({ token: 5 })
+    controller.start()
+    port.say({ type: 'cleared' })
+    expect(selection.getState().token).toBe(5)
+    port.say({ type: 'cleared' })
+    expect(selection.getState().token).toBeNull()
   })
 
   it('shows the newest step again after a reset', () => {

@@ -56,11 +56,11 @@ export function createController(
 ): Controller {
   let afterReady: Command | null = null
   let lastRequest = 0
+  /** The page's first load clears what there was before it: nothing. What is selected is the link's, or of the recording. */
+  let opening = false
   const pending = new Map<number, { resolve: (result: EvaluationResult) => void; reject: (error: Error) => void }>()
 
   port.onMessage((message) => {
-    // Where nothing was begun there is nothing to forget: what is selected is the link's, or of the recording.
-    const begun = message.type === 'cleared' && !isFresh(run.getState())
     run.receive(message)
     model.receive(message)
     if (message.type === 'state' && message.state.state === 'failed') afterReady = null
@@ -72,7 +72,9 @@ export function createController(
     if (message.type === 'environment') offerPrompts(message)
     // A failed change: the controls keep it, the run that goes on has these.
     if (message.type === 'configured') setup.setState({ applied: message.config })
-    if (begun || message.type === 'restored') selection.setState({ step: null, token: null })
+    const ended = message.type === 'cleared' && !opening
+    if (message.type === 'cleared') opening = false
+    if (ended || message.type === 'restored') selection.setState({ step: null, token: null })
     // A run that was gone on with brings its settings; a recording leaves those of the run that is loaded.
     if (message.type === 'restored' && !isRecording(message.run)) takeOver(message.run.config)
     // Nothing is trained under what is only looked at.
@@ -106,6 +108,7 @@ export function createController(
     if (command.type === 'configure') {
       // The first time nothing is gone: the token is the link's.
       if (setup.getState().applied !== null) selection.setState({ step: null, token: null })
+      else opening = true
       setup.setState({ config: command.config, applied: command.config, awaitsConsent: false })
     }
     port.send(command)
