@@ -6,6 +6,7 @@ import { createCompare } from './compare-store'
 import { createController, type EnginePort } from './controller'
 import { createDisplayStore } from './display'
 import { createExaminations } from './examination-store'
+import { createGuard } from './guard-store'
 import type { Stores } from './hooks'
 import { withoutLateImports } from './late-import'
 import { createLessonProgress } from './lesson-progress'
@@ -38,6 +39,7 @@ export function createStores(engine: EnginePort, hash: string, clock: Clock): St
   const runs = createRuns(port)
   const examinations = createExaminations(port, run)
   const compare = createCompare(port)
+  const guard = createGuard(port)
   const controller = createController(port, run, setup, selection, models)
   const takeAway = createTakeAway(port, controller.evaluate)
   const account = createAccount(controller.model.setToken)
@@ -46,5 +48,5 @@ export function createStores(engine: EnginePort, hash: string, clock: Clock): St
   followSpeed(display, port)
   const lessons = createLessons({ run, replay, setup, selection, display, runs, controller })
   lessons.arrive(hash, link.display.lesson ?? null)
-  return { run, shown, replay, setup, selection, display, lessons, progress: createLessonProgress(), tour: createTour(), chat, play, models, examinations, compare, runs, takeAway, account, controller }
+  return { run, shown, replay, setup, selection, display, lessons, progress: createLessonProgress(), tour: createTour(), chat, play, models, examinations, compare, guard, runs, takeAway, account, controller }
 }

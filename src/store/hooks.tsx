@@ -8,6 +8,7 @@ import type { Chat, ChatView } from './chat-store'
 import type { Compare, CompareView } from './compare-store'
 import type { Controller } from './controller'
 import type { Display, DisplayStore, PanelThatOpens } from './display'
+import type { Guard, GuardView } from './guard-store'
 import { isHidden } from './hide'
 import type { LessonProgress, Progress } from './lesson-progress'
 import type { Lessons } from './lesson-store'
@@ -43,6 +44,7 @@ export interface Stores {
   play: Play
   examinations: Examinations
   compare: Compare
+  guard: Guard
   runs: Runs
   takeAway: TakeAway
   account: Account
@@ -90,6 +92,10 @@ export function useChat<T>(selector: (view: ChatView) => T): T {
 
 export function useCompare<T>(selector: (view: CompareView) => T): T {
   return useStore(useStores().compare.store, selector)
+}
+
+export function useGuard<T>(selector: (view: GuardView) => T): T {
+  return useStore(useStores().guard.store, selector)
 }
 
 export function usePlay<T>(selector: (view: PlayView) => T): T {

@@ -38,6 +38,8 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'published':
     case 'examined':
     case 'compared':
+    case 'dry-run-progress':
+    case 'dry-run-done':
     case 'stage-looked':
     case 'stage-state':
     case 'stage-progress':

@@ -3,6 +3,7 @@
 import type { Backend, EnvironmentSpec, Precision, RunConfig } from '../core/config'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { Author } from '../core/episode'
+import type { DryRunReport } from '../core/dry-run'
 import type { EngineReport, LoadProgress } from '../core/events'
 import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
@@ -34,6 +35,8 @@ export type Command =
   | { type: 'stage'; kind: StageKind; dataset: StageDataset; settings: StageSettings }
   /** Between two optimizer steps of the stage; 'stop' keeps what was trained. */
   | { type: 'stage-control'; do: 'pause' | 'go-on' | 'stop' }
+  /** Plays a few episodes and times a training pass that changes nothing; told by 'dry-run-progress' and answered by one 'dry-run-done'. Between steps. */
+  | { type: 'dry-run'; requestId: number }
   /** Pause after the current token; the step resumes where it stood. */
   | { type: 'pause' }
   /** Back to step 0 with a fresh adapter. */
@@ -301,6 +304,9 @@ export type Message =
   | { type: 'stage-progress'; kind: StageKind; step: number; steps: number; metrics: Record<string, number | null> }
   /** All stages that the loaded run has been through. */
   | { type: 'stages'; stages: StageRecord[] }
+  /** Episodes of a dry run that have ended. */
+  | { type: 'dry-run-progress'; requestId: number; done: number; total: number }
+  | { type: 'dry-run-done'; requestId: number; result: { ok: true; report: DryRunReport } | { ok: false; error: string } }
   | { type: 'evaluation'; requestId: number; result: EvaluationResult }
   | { type: 'evaluation-failed'; requestId: number; error: string }
 

@@ -1,8 +1,9 @@
-/** What a person asks of the loaded model between its steps: a chat, a comparison, an examination. */
+/** What a person asks of the loaded model between its steps: a chat, a comparison, an examination, a dry run. */
 
 import type { RunConfig } from '../core/config'
 import type { ChatSession } from './chat'
 import { answerComparison, type Compared } from './compare-policies'
+import { answerDryRun } from './dry-run'
 import { answerExamination, type Doing } from './examine'
 import type { Command, Message } from './protocol'
 import { chatRefused } from './run-messages'
@@ -22,7 +23,10 @@ export interface AnswerHost {
   enqueue(work: () => Promise<void>): void
 }
 
-type Asked = Extract<Command, { type: 'chat' | 'chat-stop' | 'examine' | 'compare' }>
+const ASKED = ['chat', 'chat-stop', 'examine', 'compare', 'dry-run'] as const
+type Asked = Extract<Command, { type: (typeof ASKED)[number] }>
+
+export const isAsked = (command: Command): command is Asked => (ASKED as readonly string[]).includes(command.type)
 
 export class RunAnswers {
   private chatStop = new AbortController()
@@ -43,10 +47,10 @@ export class RunAnswers {
     }
     if (this.compareStop.signal.aborted) this.compareStop = new AbortController()
     const { signal } = this.compareStop
-    this.host.enqueue(() => this.compare(command, signal))
+    this.host.enqueue(() => this.play(command, signal))
   }
 
-  /** The engine is needed: nobody waits until a chat or a comparison is at its end. */
+  /** The engine is needed: nobody waits until a chat, a comparison or a dry run is at its end. */
   end(): void {
     this.chatStop.abort()
     this.compareStop.abort()
@@ -59,11 +63,12 @@ export class RunAnswers {
     this.post(chatRefused(command.requestId, run !== null, this.host.paused()))
   }
 
-  private async compare(command: Extract<Asked, { type: 'compare' }>, signal: AbortSignal): Promise<void> {
+  private async play(command: Extract<Asked, { type: 'compare' | 'dry-run' }>, signal: AbortSignal): Promise<void> {
     const run = this.host.run()
     const doing = this.host.doing()
     // The conversation's slot and session are wanted; a step in its middle is refused and loses nothing.
     if (doing === 'nothing') await run?.talk.release()
+    if (command.type === 'dry-run') return answerDryRun(run, doing, command, this.post, signal)
     return answerComparison(run, doing, command, this.post, signal)
   }
 }

@@ -19,7 +19,7 @@ import { RunLoader } from './loader'
 import type { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
 import { engineMessage, environmentMessage, failedState, pausedLoad, recoveredState, WAIT_STOPPED } from './run-messages'
-import { RunAnswers } from './run-answers'
+import { isAsked, RunAnswers } from './run-answers'
 import { isReset, type KeptStart, type RunSetup, type SetupKeeper } from './setup'
 import { STAGE_BUSY, StageDesk } from './stage-desk'
 import { type Trained, TrainingLoop, type Until, UNTIL } from './training-loop'
@@ -82,6 +82,7 @@ export class Runner {
   /** Takes a command; never throws: failures become messages. */
   handle(command: Command): void {
     if (ENDS_CHAT.includes(command.type)) this.answers.end()
+    if (isAsked(command)) return this.answers.handle(command)
     switch (command.type) {
       case 'configure':
         return this.load(command, () => this.configure(command.config))
@@ -102,11 +103,6 @@ export class Runner {
         return this.loop.pace(command.tokensPerSecond)
       case 'evaluate':
         return this.enqueue(() => this.evaluate(command.requestId, command.episodes))
-      case 'chat':
-      case 'chat-stop':
-      case 'examine':
-      case 'compare':
-        return this.answers.handle(command)
       case 'stage':
       case 'stage-look':
       case 'stage-control':

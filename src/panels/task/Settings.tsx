@@ -9,12 +9,16 @@ import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
 import { SettingField } from './SettingField'
 
+const DryRunButton = later(() => import('../guard/DryRunButton').then((part) => part.DryRunButton))
 const RecipeField = later(() => import('../guard/RecipeField').then((part) => part.RecipeField))
 
 export function Settings() {
   return (
     <div className="settings">
-      <h3>{S.task.settings}</h3>
+      <div className="settings-head">
+        <h3>{S.task.settings}</h3>
+        <DryRunButton />
+      </div>
       <Fields settings={MAIN_SETTINGS} />
       {SETTING_GROUPS.map(({ id, settings }) => (
         <Hideable key={id} part={id}>

@@ -69,6 +69,10 @@ export const CONTROL_EXPLAINERS = {
     'openEnvCore',
     'The address of an OpenEnv server: a Space as owner/name, or localhost:8000 for one on this computer. The page talks to it over a WebSocket, one session per episode. Nothing is contacted before you press Connect. A server that allows one session only plays the episodes one after the other.',
   ),
+  'dry:run': from(
+    'trlGrpo',
+    'Two groups are played with the settings of the run and sent once through the training graph, forward and backward; the gradient is thrown away, so the adapter stays as it is, bit for bit. It shows before the first step whether rewards differ, calls can be read and the budget suffices, and how long a step will take. Its episodes have seeds of their own and are not part of the run.',
+  ),
   'chat:settings': from(
     'chatTemplates',
     'Who answers (the model with its LoRA or the base alone), whether it may think first (enable_thinking of Qwen3’s template), whether it gets the tools, and how it samples: temperature 0 is greedy, max_new_tokens cuts an answer. They belong to the chat and change nothing of the run.',
