@@ -48,5 +48,5 @@ export function createStores(engine: EnginePort, hash: string, clock: Clock): St
   followSpeed(display, port)
   const lessons = createLessons({ run, replay, setup, selection, display, runs, controller })
   lessons.arrive(hash, link.display.lesson ?? null)
-  return { run, shown, replay, setup, selection, display, lessons, progress: createLessonProgress(), tour: createTour(), chat, play, models, examinations, compare, guard, runs, takeAway, account, controller }
+  return { run, shown, replay, setup, selection, display, lessons, progress: createLessonProgress(), tour: createTour(), chat, play, models, examinations, compare, guard, runs, takeAway, account, controller, worker: port }
 }

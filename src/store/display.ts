@@ -16,7 +16,7 @@ export const CURVE_AXES = ['step', 'episodes', 'time'] as const
 /** What the curves run over. */
 export type CurveAxis = (typeof CURVE_AXES)[number]
 
-export const PANELS_THAT_OPEN = ['chat', 'play', 'compare'] as const
+export const PANELS_THAT_OPEN = ['chat', 'play', 'compare', 'stage'] as const
 /** Panels that are one line high until a person opens them. */
 export type PanelThatOpens = (typeof PANELS_THAT_OPEN)[number]
 

@@ -6,7 +6,7 @@ import type { GrpoConfig } from '../core/config'
 import type { Account, AccountView } from './account-store'
 import type { Chat, ChatView } from './chat-store'
 import type { Compare, CompareView } from './compare-store'
-import type { Controller } from './controller'
+import type { Controller, EnginePort } from './controller'
 import type { Display, DisplayStore, PanelThatOpens } from './display'
 import type { Guard, GuardView } from './guard-store'
 import { isHidden } from './hide'
@@ -49,6 +49,8 @@ export interface Stores {
   takeAway: TakeAway
   account: Account
   controller: Controller
+  /** The worker, for stores that are made when they are first wanted. */
+  worker: EnginePort
 }
 
 const Context = createContext<Stores | null>(null)

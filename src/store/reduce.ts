@@ -41,6 +41,7 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'dry-run-progress':
     case 'dry-run-done':
     case 'stage-looked':
+    case 'stage-rows':
     case 'stage-state':
     case 'stage-progress':
     case 'stages':

@@ -63,6 +63,7 @@ export const TEACH_STRINGS = {
     timeline: 'Timeline',
     curves: 'Curves',
     article: 'Article',
+    stage: 'Before GRPO',
     replay: 'Line of the recorded run',
     tour: 'Offer of the tour',
   } as Readonly<Record<string, string>>,

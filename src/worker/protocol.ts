@@ -37,6 +37,10 @@ export type Command =
   | { type: 'stage-control'; do: 'pause' | 'go-on' | 'stop' }
   /** Plays a few episodes and times a training pass that changes nothing; told by 'dry-run-progress' and answered by one 'dry-run-done'. Between steps. */
   | { type: 'dry-run'; requestId: number }
+  /** Makes rows of the last finished step's episodes; answered by one 'stage-rows'. `least`: reward of an episode that is worth imitating. */
+  | { type: 'stage-rows'; requestId: number; kind: StageKind; least: number }
+  /** A port to the page's sandbox, for reward functions of the person's own. */
+  | { type: 'sandbox'; port: MessagePort }
   /** Pause after the current token; the step resumes where it stood. */
   | { type: 'pause' }
   /** Back to step 0 with a fresh adapter. */
@@ -299,6 +303,8 @@ export type Message =
   | { type: 'examined'; requestId: number; result: { ok: true; examinations: Examination[] } | { ok: false; error: string } }
   | { type: 'compared'; requestId: number; result: { ok: true; comparison: PolicyComparison } | { ok: false; error: string } }
   | { type: 'stage-looked'; requestId: number; result: { ok: true; look: StageLook } | { ok: false; error: string } }
+  /** JSONL; no rows with the reason. */
+  | { type: 'stage-rows'; requestId: number; result: { ok: true; name: string; text: string; rows: number } | { ok: false; error: string } }
   | { type: 'stage-state'; kind: StageKind; state: StageState }
   /** TRL's metrics of an optimizer step; `step` counts from 1. */
   | { type: 'stage-progress'; kind: StageKind; step: number; steps: number; metrics: Record<string, number | null> }

@@ -122,6 +122,38 @@ describe('a stage', () => {
     expect((await archive.list())[0]).not.toHaveProperty('stages')
   })
 
+  it('goes on into a run with other settings, and not to another LoRA', async () => {
+    const page = await loaded()
+    await page.run(stage('sft'))
+    const before = [...page.engine().theta]
+    await page.configure({ max_steps: 2, beta: 0.1 })
+    expect([...page.engine().theta]).toEqual(before.map(Math.fround))
+    expect(page.stages()).toMatchObject([{ kind: 'sft', steps: 6 }])
+    await page.untilState('finished', { type: 'train' })
+    expect((await archive.list()).map(({ step, stages }) => [step, stages?.length])).toContainEqual([2, 1])
+    await page.configure({ max_steps: 2 })
+    expect(page.stages()).toEqual([])
+    const notices = page.messages.flatMap((m) => (m.type === 'event' && m.event.type === 'notice' ? [m.event.text] : []))
+    expect(notices).toContain('The run with the new settings goes on from the stages that were trained (SFT 6 steps). Reset undoes them.')
+    expect(notices).toContain('A new run has begun, without the stages of the one before (SFT 6 steps).')
+  })
+
+  it('of episodes just played: pairs of better and worse ones', async () => {
+    const page = await loaded(9)
+    const rows = (kind: StageKind, least = 1) => page.until((m) => m.type === 'stage-rows', { type: 'stage-rows', requestId: 1, kind, least })
+    expect(await rows('sft')).toMatchObject({ result: { ok: false, error: expect.stringContaining('Press Step') as string } })
+    await page.untilState('paused', { type: 'step' })
+    const good = await rows('sft')
+    if (good.type !== 'stage-rows' || !good.result.ok) throw new Error('no rows')
+    expect(good.result.rows).toBe(page.records()[0]?.episodes.filter(({ reward }) => reward === 1).length)
+    const pairs = await rows('dpo')
+    if (pairs.type !== 'stage-rows' || !pairs.result.ok) throw new Error('no pairs')
+    const b = page.engine().probabilities()[1]!
+    expect(await page.run(stage('dpo', {}, { name: pairs.result.name, text: pairs.result.text }))).toMatchObject({ error: '' })
+    expect(page.engine().probabilities()[1]).toBeGreaterThan(b)
+    expect(await rows('sft', 7)).toMatchObject({ result: { ok: false, error: 'No episode of step 1 has a reward of 7 or more; the best has 1. Lower the reward, or take another step.' } })
+  })
+
   it('is undone by Reset', async () => {
     const page = await loaded()
     await page.run(stage('sft'))

@@ -21,7 +21,7 @@ import type { Command, Message } from './protocol'
 import { engineMessage, environmentMessage, failedState, pausedLoad, recoveredState, WAIT_STOPPED } from './run-messages'
 import { isAsked, RunAnswers } from './run-answers'
 import { isReset, type KeptStart, type RunSetup, type SetupKeeper } from './setup'
-import { STAGE_BUSY, StageDesk } from './stage-desk'
+import { isForStage, STAGE_BUSY, StageDesk } from './stage-desk'
 import { type Trained, TrainingLoop, type Until, UNTIL } from './training-loop'
 
 interface Run extends RunSetup {
@@ -103,10 +103,6 @@ export class Runner {
         return this.loop.pace(command.tokensPerSecond)
       case 'evaluate':
         return this.enqueue(() => this.evaluate(command.requestId, command.episodes))
-      case 'stage':
-      case 'stage-look':
-      case 'stage-control':
-        return this.stages.handle(command)
       case 'pause-load':
         // What is loaded again after a failure holds the only copy of an adapter: it is not given up.
         if (this.restoring) return
@@ -124,8 +120,8 @@ export class Runner {
         this.trusted = this.run?.engine ?? null
         return
       default:
-        // Commands of models are taken before they come here.
-        return
+        // Other commands are taken before they come here.
+        return isForStage(command) ? this.stages.handle(command) : undefined
     }
   }
 
@@ -188,11 +184,13 @@ export class Runner {
     }
     if (kept) await this.fill(setup, kept, before)
     await before?.environment.close()
+    const carry = kept || at ? null : this.stages.carried(config, this.lastGood, before?.at.start ?? null)
     this.clear()
     // The old run's notices went with it, and these too.
     for (const text of this.loader.notices) this.warn(text)
     if (kept) this.goOn(kept, setup)
     else await this.begin(config, setup)
+    await carry?.(setup.engine)
     this.post(engineMessage(setup, (performance.now() - began) / 1000))
     if (kept) this.post({ type: 'restored', run: kept.record, history: kept.history, episodes: kept.episodes })
     this.tell(kept ? { state: 'paused', step: kept.checkpoint.step } : { state: 'ready' })
@@ -341,6 +339,7 @@ export class Runner {
     const { trainer, engine, config } = this.run as Run
     const record = await trainer.step(gate, signal)
     this.records.push({ step: record.step, metrics: record.metrics })
+    this.stages.saw(record, this.run as Run)
     this.lastGood = { step: record.step, num_tokens: trainer.tokensSeen, state: await engine.exportState() }
     await this.journal?.step(record, this.lastGood)
     if (shouldStop(this.records, config.grpo)) await this.journal?.finished()

@@ -19,7 +19,7 @@ export type StageData = { kind: 'sft'; prepared: Prepared<Example> } | { kind: '
 export async function prepareStage(kind: StageKind, dataset: StageDataset, settings: StageSettings, chat: ChatFormat, contextLength: number): Promise<StageData> {
   const read = await readDataset(dataset)
   const limits = { ...settings, max_length: longest(settings, contextLength) }
-  const problems = <E>(prepared: Prepared<E>): Prepared<E> => ({ ...prepared, problems: [...read.problems, ...prepared.problems] })
+  const problems = <E>(prepared: Prepared<E>): Prepared<E> => ({ ...prepared, problems: [...read.problems, ...prepared.problems].sort((a, b) => at(a) - at(b)) })
   return kind === 'sft' ? { kind, prepared: problems(sftExamples(read.rows, chat, limits)) } : { kind, prepared: problems(dpoExamples(read.rows, chat, limits)) }
 }
 
@@ -82,6 +82,9 @@ function shown(parts: readonly Example[], chat: Pick<ChatFormat, 'tokenText'>): 
     })),
   }
 }
+
+/** The number in "line 3". */
+const at = ({ place }: RowProblem): number => Number(place.replace(/\D/g, ''))
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 

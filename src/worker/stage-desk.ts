@@ -2,19 +2,31 @@
 
 import type { RunConfig } from '../core/config'
 import type { Engine } from '../core/engine'
+import type { Environment } from '../core/environment'
+import type { Episode } from '../core/episode'
 import { describeError, PlaygroundError } from '../core/errors'
-import type { StageRecord } from '../core/stage'
+import type { StepRecord } from '../core/events'
+import { stageLine, type StageRecord } from '../core/stage'
 import { waitAtGate } from '../core/sleep'
+import type { Tool } from '../core/tools'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import type { ChatFormat } from '../rollout/chat'
+import { demonstrations, preferences } from '../train/datasets'
 import type { Checkpoint } from './archive'
 import type { Doing } from './examine'
 import { Gate } from './gate'
+import { restoreInto } from './kept-run'
 import type { Command, Message, StageState } from './protocol'
+import type { RunEngine } from './setup'
 import { lookAt, prepareStage, type StageData } from './stage-data'
 import { trainStage } from './stage-training'
 
-type StageCommand = Extract<Command, { type: 'stage' | 'stage-look' | 'stage-control' }>
+type StageCommand = Extract<Command, { type: 'stage' | 'stage-look' | 'stage-rows' | 'stage-control' }>
+
+export const isForStage = (command: Command): command is StageCommand => ['stage', 'stage-look', 'stage-rows', 'stage-control'].includes(command.type)
+
+/** What an adapter fits to. */
+const base = ({ model, model_revision, precision, adapter, lora }: RunConfig): string => JSON.stringify([model, model_revision, precision, adapter, lora])
 
 /** What a stage is trained on: a loaded run. */
 export interface Staged {
@@ -52,6 +64,8 @@ export class StageDesk {
   private gate = new Gate(() => this.tell({ state: 'paused' }))
   private kind: StageRecord['kind'] = 'sft'
   private records: readonly StageRecord[] = []
+  /** The last finished GRPO step. */
+  private played: { step: number; episodes: readonly Episode[]; tools: readonly Tool[] } | null = null
   private seen: { key: string; chat: ChatFormat; data: Promise<StageData> } | null = null
 
   constructor(
@@ -75,9 +89,29 @@ export class StageDesk {
     this.post({ type: 'stages', stages: [...records] })
   }
 
+  /**
+   * A run with other settings takes the place of one that has had no GRPO step: its stages go on into it where model and LoRA are the same.
+   * To be called while the old run is there; what it returns, once the new one is. null where there is no stage.
+   */
+  carried(config: RunConfig, checkpoint: Checkpoint | null, start: PeftAdapter | null): ((engine: RunEngine) => Promise<void>) | null {
+    const run = this.host.run()
+    const { records } = this
+    if (records.length === 0 || !run) return null
+    const line = stageLine(records, 0)
+    const notice = (text: string): void => this.post({ type: 'event', event: { type: 'notice', level: 'warning', text } })
+    if (!checkpoint || run.trainer.stepNumber > 0 || base(run.config) !== base(config)) return () => Promise.resolve(notice(`A new run has begun, without the stages of the one before (${line}).`))
+    return async (engine) => {
+      await restoreInto(engine, checkpoint)
+      this.know(records)
+      for (const stage of records) await this.host.ended(checkpoint, stage, start)
+      notice(`The run with the new settings goes on from the stages that were trained (${line}). Reset undoes them.`)
+    }
+  }
+
   /** Takes a command of its own; never throws: failures become messages. */
   handle(command: StageCommand): void {
     if (command.type === 'stage-look') void this.look(command)
+    else if (command.type === 'stage-rows') this.makeRows(command)
     else if (command.type === 'stage-control') this.control(command.do)
     else this.host.enqueue(() => Promise.resolve(this.begin(command)))
   }
@@ -87,6 +121,23 @@ export class StageDesk {
     this.stop.abort()
     this.gate.open()
     await this.running
+  }
+
+  /** A GRPO step ended: its episodes can become data. */
+  saw({ step, episodes }: StepRecord, { environment: { tools } }: { environment: Pick<Environment, 'tools'> }): void {
+    this.played = { step, episodes, tools }
+  }
+
+  private makeRows({ requestId, kind, least }: Extract<Command, { type: 'stage-rows' }>): void {
+    const answer = (result: Extract<Message, { type: 'stage-rows' }>['result']): void => this.post({ type: 'stage-rows', requestId, result })
+    if (!this.played) return answer({ ok: false, error: 'No step has been finished since the model was loaded. Press Step, and take its episodes then.' })
+    const { step, episodes, tools } = this.played
+    const thinking = this.host.run()?.config.enable_thinking ?? false
+    const rows = kind === 'sft' ? demonstrations(episodes, tools, thinking, least) : preferences(episodes, tools, thinking)
+    const best = Math.max(...episodes.map(({ reward }) => reward ?? -Infinity))
+    if (rows.length > 0) return answer({ ok: true, name: `step ${step}, ${kind === 'sft' ? 'episodes' : 'pairs'}`, text: rows.map((row) => JSON.stringify(row)).join('\n'), rows: rows.length })
+    if (kind === 'dpo') return answer({ ok: false, error: `No group of step ${step} has a better and a worse episode. Take another step.` })
+    answer({ ok: false, error: `No episode of step ${step} has a reward of ${least} or more; the best has ${best}. Lower the reward, or take another step.` })
   }
 
   private control(what: 'pause' | 'go-on' | 'stop'): void {

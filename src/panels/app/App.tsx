@@ -24,6 +24,7 @@ import { RewardsPanel } from '../rewards/RewardsPanel'
 import { RecordingBanner, ResumeBanner } from '../runs/Banners'
 import { SaveFiles } from '../take-away/SaveFiles'
 import { TakeAwayDialog } from '../take-away/TakeAwayDialog'
+import { StagePanel } from '../stage/StagePanel'
 import { TaskPanel } from '../task/TaskPanel'
 import { TimelinePanel } from '../timeline/TimelinePanel'
 import { TourOffer } from '../tour/TourOffer'
@@ -60,6 +61,7 @@ export function App({ stores }: { stores: Stores }) {
           <ComparePanel />
           <ChatPanel />
           <PlayPanel />
+          <StagePanel />
           <CurvesPanel />
           <TimelinePanel />
           <Hideable part="article">

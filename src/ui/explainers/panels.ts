@@ -43,6 +43,10 @@ export const PANEL_EXPLAINERS = {
     'openEnvCore',
     'Play an episode yourself: reset begins one, each tool call is a step, and you see what the model would read and what it would be paid. Test seeds asks the environment whether the same seed gives the same start, which GRPO’s groups rely on. Nothing of it trains.',
   ),
+  'panel:stage': from(
+    'trlSft',
+    'Stages that train the same LoRA before GRPO, or between its steps. SFT imitates: every target token becomes likelier. DPO prefers: of two answers one becomes likelier than the other, measured from the adapter as the stage began. GRPO then goes on from there, and that adapter is its reference. Reset undoes all stages.',
+  ),
   'dialog:runs': from(
     'storage',
     'Every run is kept in this browser, step by step, until you delete it or the browser needs the room. Load goes on with a run from its last kept step, bit for bit as if it had not stopped; Compare draws it into the curves beside the present one. Trajectories from a file can be looked at, not trained on.',

@@ -1,0 +1,100 @@
+/** Stages before GRPO, opened: which one, its data and settings; what would train; how it goes; what the run has been through. */
+
+import { stageLine } from '../../core/stage'
+import { STAGE_KINDS } from '../../core/stage'
+import { useRun, useRuns } from '../../store/hooks'
+import { occupied } from '../../store/occupied'
+import { Help } from '../../ui/Help'
+import { Segmented } from '../../ui/Segmented'
+import { STAGE_STRINGS as W } from '../../ui/stage-strings'
+import '../../ui/stage.css'
+import { Examples } from './Examples'
+import { DataField } from './DataField'
+import { StageCurves } from './StageCurves'
+import { StageSettingFields } from './StageSettingFields'
+import { useStage, useStageActions } from './useStage'
+
+export function Staging() {
+  const stage = useStageActions()
+  const kind = useStage((view) => view.kind)
+  return (
+    <div className="staging">
+      <div className="stage-column">
+        <div className="titled">
+          <Segmented id="stage-kind" label={W.kind} options={STAGE_KINDS} names={W.kinds} value={kind} onChange={stage.choose} />
+          <Help of={W.kind} text={W.kindHelp} />
+        </div>
+        <DataField />
+        <StageSettingFields />
+        <Actions />
+        <Line />
+      </div>
+      <div className="stage-column">
+        <Examples />
+        <StageCurves />
+      </div>
+    </div>
+  )
+}
+
+function Actions() {
+  const stage = useStageActions()
+  const { dataset, look, looking, state, error } = useStage((view) => view)
+  const why = useRun(occupied)
+  const blocked = why !== null || state !== null
+  return (
+    <div className="stage-actions">
+      <div className="stage-buttons">
+        <button type="button" className="button" data-testid="stage-look" disabled={!dataset || looking || why === 'loading'} onClick={() => stage.look(0)}>
+          {W.look}
+        </button>
+        {state === null ? (
+          <button type="button" className="button primary" data-testid="stage-train" disabled={blocked || !look || look.rows === 0} onClick={stage.train}>
+            {W.train}
+          </button>
+        ) : (
+          <>
+            <button type="button" className="button" data-testid="stage-pause" disabled={state === 'preparing' || state === 'pausing'} onClick={() => stage.control(state === 'paused' ? 'go-on' : 'pause')}>
+              {state === 'paused' ? W.goOn : W.pause}
+            </button>
+            <button type="button" className="button" data-testid="stage-stop" onClick={() => stage.control('stop')}>
+              {W.stop}
+            </button>
+          </>
+        )}
+      </div>
+      {error !== '' && (
+        <p className="why" role="alert" data-testid="stage-error">
+          {error}
+        </p>
+      )}
+      <p className="note" role="status" data-testid="stage-status">
+        <Status blocked={why !== null} why={why === null ? '' : W.why[why]} />
+      </p>
+    </div>
+  )
+}
+
+function Status({ blocked, why }: { blocked: boolean; why: string }) {
+  const { dataset, look, looking, state, progress, done } = useStage((view) => view)
+  if (looking) return W.looking
+  if (state !== null) return `${W.states[state]}. ${progress && progress.metrics.length > 0 ? `${W.progress(progress.metrics.length, progress.steps)}.` : ''}`
+  if (blocked) return why
+  const last = done.at(-1)
+  if (last && progress && progress.metrics.length > 0) return W.ended(last.kind, last.steps)
+  if (!dataset) return W.noData
+  return look ? '' : W.lookFirst
+}
+
+/** The stages and GRPO's own steps, in order. */
+function Line() {
+  const done = useStage((view) => view.done)
+  const kept = useRuns((view) => view.runs?.find(({ id }) => id === view.current)?.stages)
+  const steps = useRun((view) => view.history.at(-1)?.step ?? 0)
+  const line = stageLine(done.length > 0 ? done : (kept ?? []), steps)
+  return (
+    <p className="stage-line" data-testid="stage-line">
+      <span className="muted">{W.line}:</span> {line === '' ? W.lineEmpty : line}
+    </p>
+  )
+}

@@ -1,0 +1,48 @@
+/** Episodes as rows: the good ones to imitate, and of each group a better one beside a worse one to prefer. */
+
+import type { Episode } from '../../core/episode'
+import type { ChatMessage, Tool } from '../../core/tools'
+
+type Played = Pick<Episode, 'group' | 'index' | 'messages' | 'reward'>
+
+interface PlayedRow {
+  tools?: readonly Tool[]
+  chat_template_kwargs: { enable_thinking: boolean }
+}
+
+/** Rows with `messages` of all episodes whose reward is at least `least`, in the order of the episodes. */
+export function demonstrations(episodes: readonly Played[], tools: readonly Tool[], enable_thinking: boolean, least: number): (PlayedRow & { messages: ChatMessage[] })[] {
+  return episodes.flatMap((episode) => (episode.reward !== null && episode.reward >= least && speaks(episode) ? [{ messages: episode.messages, ...common(tools, enable_thinking) }] : []))
+}
+
+/**
+ * Rows with `prompt`, `chosen` and `rejected`: in each group the best episode beside the worst, the second best beside the second worst, and
+ * so on while their rewards differ. Episodes without a reward are no part of it.
+ */
+export function preferences(
+  episodes: readonly Played[],
+  tools: readonly Tool[],
+  enable_thinking: boolean,
+): (PlayedRow & { prompt: ChatMessage[]; chosen: ChatMessage[]; rejected: ChatMessage[] })[] {
+  const scored = episodes.filter((episode) => episode.reward !== null && speaks(episode))
+  return [...new Set(scored.map(({ group }) => group))].flatMap((group) => {
+    const ranked = scored.filter((episode) => episode.group === group).sort((a, b) => (b.reward ?? 0) - (a.reward ?? 0) || a.index - b.index)
+    return ranked.slice(0, Math.floor(ranked.length / 2)).flatMap((better, i) => {
+      const worse = ranked.at(-1 - i) as Played
+      if (better.reward === worse.reward) return []
+      const [prompt, chosen] = halves(better.messages)
+      const [, rejected] = halves(worse.messages)
+      return JSON.stringify(chosen) === JSON.stringify(rejected) ? [] : [{ prompt, chosen, rejected, ...common(tools, enable_thinking) }]
+    })
+  })
+}
+
+const speaks = ({ messages }: Played): boolean => messages.some(({ role }) => role === 'assistant')
+
+/** What the model was given, and what came of it. */
+function halves(messages: readonly ChatMessage[]): [ChatMessage[], ChatMessage[]] {
+  const first = messages.findIndex(({ role }) => role === 'assistant')
+  return [messages.slice(0, first), messages.slice(first)]
+}
+
+const common = (tools: readonly Tool[], enable_thinking: boolean): PlayedRow => ({ ...(tools.length > 0 ? { tools } : {}), chat_template_kwargs: { enable_thinking } })
