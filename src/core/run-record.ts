@@ -37,7 +37,15 @@ export function summarise(record: StepRecord): StepSummary {
   }
 }
 
-/** Success over fixed-seed episodes, sampled at temperature 1. */
+/** What plays an evaluation and how; neither: the policy as it is, sampled at temperature 1. */
+export interface EvaluationHow {
+  /** The base model alone is measured beside it. */
+  base?: true
+  /** The likeliest token each time, instead of one that is drawn. */
+  greedy?: true
+}
+
+/** Success over fixed-seed episodes, sampled at temperature 1 unless `greedy`. */
 export interface EvaluationRecord {
   /** Finished steps of the adapter that was measured; 0 is the adapter that the run began with. */
   step: number
@@ -49,6 +57,9 @@ export interface EvaluationRecord {
   reward: number
   /** How the base weights were kept while it was measured. */
   precision: Precision
+  /** The base model alone played, without the adapter. */
+  policy?: 'base'
+  greedy?: true
 }
 
 /** What a run is, beside its steps: written when it begins and at every step. */

@@ -81,9 +81,9 @@ export function rewardSection(history: readonly StepSummary[]): string {
   return table(['step', 'mean reward', 'standard deviation', 'least … most', 'solved', 'scorable episodes'], rows)
 }
 
-/** The newest measurement of every adapter, split and precision of the base. */
+/** The newest measurement of every adapter, split, precision of the base and way of playing. */
 export function latestEvaluations(evaluations: readonly EvaluationRecord[]): EvaluationRecord[] {
-  const found = new Map(evaluations.map((each) => [`${each.precision} ${each.split} ${each.step}`, each]))
+  const found = new Map(evaluations.map((each) => [`${each.precision} ${each.split} ${each.policy ? 'base' : each.step} ${each.greedy ?? false}`, each]))
   return [...found.values()].sort((a, b) => a.precision.localeCompare(b.precision) || a.split.localeCompare(b.split) || a.step - b.step)
 }
 
@@ -92,12 +92,12 @@ export function evaluationSection({ evaluations, config }: RunRecord): string {
   const latest = latestEvaluations(evaluations)
   const quantised = config.precision !== 'float32'
   if (latest.length === 0) return 'Success was not measured apart from training.'
-  const rows = latest.map(({ step, split, solved, scorable, reward, precision }) => {
+  const rows = latest.map(({ step, split, solved, scorable, reward, precision, policy, greedy }) => {
     const [low, high] = wilson(solved, scorable)
     const share = scorable === 0 ? '–' : PERCENT.format(solved / scorable)
-    return [precision, split === 'heldout' ? 'held out' : 'training', step === 0 ? '0 (the start)' : String(step), `${solved} of ${scorable}`, share, `${PERCENT.format(low)} – ${PERCENT.format(high)}`, scorable === 0 ? '–' : number(reward)]
+    return [precision, `${split === 'heldout' ? 'held out' : 'training'}${greedy ? ', greedy' : ''}`, policy ? 'base model alone' : step === 0 ? '0 (the start)' : String(step), `${solved} of ${scorable}`, share, `${PERCENT.format(low)} – ${PERCENT.format(high)}`, scorable === 0 ? '–' : number(reward)]
   })
-  const head = 'Fixed scenarios, played once each, sampled at temperature 1 without top-k, top-p or min-p. The interval is Wilson’s.'
+  const head = 'Fixed scenarios, played once each, sampled at temperature 1 without top-k, top-p or min-p unless it says greedy. The interval is Wilson’s.'
   const measured = new Set(latest.map(({ precision }) => precision))
   const bases =
     quantised && !measured.has('float32')

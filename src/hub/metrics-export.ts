@@ -31,7 +31,7 @@ function evaluated({ step, split, solved, scorable, reward }: EvaluationRecord):
 
 /** Steps and evaluations in order; at one step, the training comes first. */
 function logHistory(run: RunRecord, history: readonly StepSummary[]): Logged[] {
-  return [...history, ...run.evaluations.map(evaluated)].sort((a, b) => a.step - b.step)
+  return [...history, ...run.evaluations.filter(({ policy, greedy }) => !policy && !greedy).map(evaluated)].sort((a, b) => a.step - b.step)
 }
 
 /** trainer_state.json as transformers' TrainerState reads it. One epoch is the whole run. */

@@ -1,6 +1,7 @@
 /** What the buttons do: joins the worker's port with the stores. No React, no DOM. */
 
 import type { EnvironmentSpec, RunConfig } from '../core/config'
+import type { EvaluationHow } from '../core/run-record'
 import type { Command, EvaluationResult, Grain, Message } from '../worker/protocol'
 import { createModelActions, type ModelActions } from './model-actions'
 import { defaultWithModel, needsLoad } from './model-settings'
@@ -39,7 +40,7 @@ export interface Controller {
   /** Sends a command as it is. */
   send(command: Command): void
   /** Success rates over fixed-seed episodes; rejects with the worker's sentence. */
-  evaluate(episodes: number): Promise<EvaluationResult>
+  evaluate(episodes: number, how?: EvaluationHow): Promise<EvaluationResult>
 }
 
 /** Nothing would be lost by configuring anew: no step was begun. */
@@ -190,11 +191,11 @@ export function createController(
       if (!needsLoad(setup.getState())) configure()
     },
     send,
-    evaluate(episodes) {
+    evaluate(episodes, how = {}) {
       const requestId = ++lastRequest
       return new Promise((resolve, reject) => {
         pending.set(requestId, { resolve, reject })
-        port.send({ type: 'evaluate', requestId, episodes })
+        port.send({ type: 'evaluate', requestId, episodes, ...how })
       })
     },
   }

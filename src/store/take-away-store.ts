@@ -2,6 +2,7 @@
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import { describeError } from '../core/errors'
+import type { EvaluationHow } from '../core/run-record'
 import type { EvaluationResult, ExportKind, Message, PublishProgress, PublishResult, PublishTarget } from '../worker/protocol'
 import type { EnginePort } from './controller'
 import { isBroken } from './view'
@@ -54,7 +55,7 @@ export interface TakeAway {
   stopPublish(): void
   /** Takes the outcome of the last upload away. */
   forgetPublish(): void
-  evaluate(episodes: number): void
+  evaluate(episodes: number, how?: EvaluationHow): void
 }
 
 /** Names a file of a run. */
@@ -63,7 +64,7 @@ export function exportKey(id: string, kind: ExportKind): string {
 }
 
 /** `measure` runs an evaluation and rejects with the worker's sentence. */
-export function createTakeAway(port: EnginePort, measure: (episodes: number) => Promise<EvaluationResult>): TakeAway {
+export function createTakeAway(port: EnginePort, measure: (episodes: number, how?: EvaluationHow) => Promise<EvaluationResult>): TakeAway {
   const store = createStore<TakeAwayView>(() => ({ shown: null, exports: {}, ready: [], publish: null, evaluation: { busy: false, error: null, result: null } }))
   let requests = 0
 
@@ -144,10 +145,10 @@ export function createTakeAway(port: EnginePort, measure: (episodes: number) => 
       port.send({ type: 'publish-stop', requestId: now.requestId })
     },
     forgetPublish: () => store.setState(({ publish: now }) => ({ publish: now?.result ? null : now })),
-    evaluate(episodes) {
+    evaluate(episodes, how) {
       if (store.getState().evaluation.busy) return
       store.setState({ evaluation: { busy: true, error: null, result: null } })
-      measure(episodes).then(
+      measure(episodes, how).then(
         (result) => store.setState({ evaluation: { busy: false, error: null, result } }),
         (error: unknown) => store.setState({ evaluation: { busy: false, error: describeError(error), result: null } }),
       )

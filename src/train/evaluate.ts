@@ -24,6 +24,8 @@ export interface EvaluationRequest {
   split: 'train' | 'heldout'
   /** One scenario each. At least 256 for a rate that is good to about ±3 points. */
   episodes: number
+  /** The likeliest token each time, instead of one that is drawn. */
+  greedy?: boolean
   /** Gets 'evaluation' progress and notices; the episodes themselves are not shown as training. */
   onEvent: (event: TrainEvent) => void
   gate?: () => Promise<void>
@@ -40,13 +42,13 @@ export interface Evaluation {
 }
 
 /**
- * Plays `episodes` scenarios once each, sampled at temperature 1 with top-k, top-p and min-p off, batched over the engine's
+ * Plays `episodes` scenarios once each, sampled at temperature 1 (or greedy) with top-k, top-p and min-p off, batched over the engine's
  * slots. Nothing is trained; scenarios and randomness depend on the split and the episode's number alone.
  *
  * @throws PlaygroundError 'environment' when no episode can be scored, 'stopped' when the signal aborts
  */
 export async function evaluate(request: EvaluationRequest): Promise<Evaluation> {
-  const { engine, environment, chat, config, split, episodes: total, onEvent, gate, signal } = request
+  const { engine, environment, chat, config, split, episodes: total, greedy = false, onEvent, gate, signal } = request
   const seed = hash(EVALUATION_SEED, split === 'train' ? 0 : 1)
   let done = 0
   onEvent({ type: 'evaluation', split, done, total })
@@ -55,7 +57,7 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
     groupSeeds: groupSeeds(seed, 0, total),
     num_generations: 1,
     split,
-    config: { ...config.grpo, seed, temperature: 1, top_k: 0, top_p: 1, min_p: null },
+    config: { ...config.grpo, seed, temperature: greedy ? 0 : 1, top_k: 0, top_p: 1, min_p: null },
     system_prompt: config.system_prompt,
     user_prompt: config.user_prompt,
     environment,

@@ -77,7 +77,8 @@ async function play({ engine, environment, chat, config }: Compared, { seed, spl
   return episode
 }
 
-async function withBase<T>(engine: Engine, work: () => Promise<T>): Promise<T> {
+/** Does some work while the sampler's weights are the base model's alone. */
+export async function withBase<T>(engine: Pick<Engine, 'useAdapter'>, work: () => Promise<T>): Promise<T> {
   try {
     await engine.useAdapter('off')
     return await work()

@@ -3,8 +3,10 @@
 import type { RunConfig } from '../core/config'
 import { describeError, PlaygroundError } from '../core/errors'
 import type { TrainEvent } from '../core/events'
-import type { EvaluationRecord } from '../core/run-record'
+import type { EvaluationHow, EvaluationRecord } from '../core/run-record'
 import { evaluate } from '../train/evaluate'
+import { withBase } from './compare-policies'
+import { assertHasBase } from './examine'
 import type { EvaluationResult, Message } from './protocol'
 import type { RunSetup } from './setup'
 
@@ -13,30 +15,43 @@ interface Measured extends RunSetup {
   trainer: { readonly stepNumber: number }
 }
 
-/** Throws PlaygroundError as train/evaluate does. Servers have no held-out split. */
-async function evaluateRun(run: Measured, episodes: number, onEvent: (event: TrainEvent) => void): Promise<EvaluationResult & { records: EvaluationRecord[] }> {
-  const measure = async (split: 'train' | 'heldout'): Promise<{ rate: number; record: EvaluationRecord }> => {
-    const { success, reward, episodes: played, unscorable } = await evaluate({ ...run, split, episodes, onEvent })
+type Rated = EvaluationResult & { records: EvaluationRecord[] }
+
+/**
+ * Rates are of the policy as it is; the base model's figures, where asked for, come after it in the records.
+ * Throws PlaygroundError as train/evaluate does, and 'config' where no base is left. Servers have no held-out split.
+ */
+async function evaluateRun(run: Measured, episodes: number, { base, greedy }: EvaluationHow, onEvent: (event: TrainEvent) => void): Promise<Rated> {
+  if (base) assertHasBase(run.engine)
+  const measure = async (split: 'train' | 'heldout', policy?: 'base'): Promise<{ rate: number; record: EvaluationRecord }> => {
+    const { success, reward, episodes: played, unscorable } = await evaluate({ ...run, split, episodes, greedy: greedy ?? false, onEvent })
     const scorable = played - unscorable
-    const solved = Math.round(success * scorable)
-    return { rate: success, record: { step: run.trainer.stepNumber, split, solved, scorable, reward, precision: run.config.precision } }
+    const how = { ...(policy && { policy }), ...(greedy && { greedy }) }
+    return { rate: success, record: { step: run.trainer.stepNumber, split, solved: Math.round(success * scorable), scorable, reward, precision: run.config.precision, ...how } }
   }
-  const train = await measure('train')
-  const heldOut = run.config.environment.kind === 'builtin' ? await measure('heldout') : null
-  return { train: train.rate, heldOut: heldOut?.rate ?? null, episodes, records: [train.record, ...(heldOut ? [heldOut.record] : [])] }
+  const splits = run.config.environment.kind === 'builtin' ? (['train', 'heldout'] as const) : (['train'] as const)
+  const measured = []
+  for (const split of splits) measured.push(await measure(split))
+  const records = measured.map(({ record }) => record)
+  if (base) {
+    await withBase(run.engine, async () => {
+      for (const split of splits) records.push((await measure(split, 'base')).record)
+    })
+  }
+  return { train: measured[0]?.rate ?? 0, heldOut: measured[1]?.rate ?? null, episodes, records }
 }
 
 /** Answers the page's request by one message; returns the result, null when it failed. */
 export async function answerEvaluation(
   run: Measured | null,
   training: boolean,
-  { requestId, episodes }: { requestId: number; episodes: number },
+  { requestId, episodes, ...how }: { requestId: number; episodes: number } & EvaluationHow,
   post: (message: Message) => void,
-): Promise<(EvaluationResult & { records: EvaluationRecord[] }) | null> {
+): Promise<Rated | null> {
   try {
     if (!run) throw new PlaygroundError('config', 'There is no model to evaluate yet.', 'Wait until it is loaded.')
     if (training) throw new PlaygroundError('config', 'A step is being trained.', 'Evaluate when the step is finished: press Step instead of Train.')
-    const result = await evaluateRun(run, episodes, (event) => post({ type: 'event', event }))
+    const result = await evaluateRun(run, episodes, how, (event) => post({ type: 'event', event }))
     post({ type: 'evaluation', requestId, result })
     return result
   } catch (error) {

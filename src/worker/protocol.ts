@@ -8,7 +8,7 @@ import type { EngineReport, LoadProgress } from '../core/events'
 import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import type { Examination, PolicyComparison } from '../core/examination'
-import type { EvaluationRecord, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
+import type { EvaluationHow, EvaluationRecord, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import type { StageKind, StageRecord, StageSettings } from '../core/stage'
 import type { Tool, ToolCall } from '../core/tools'
 import type { StoredModel } from '../hub/model-store'
@@ -66,8 +66,8 @@ export type Command =
   | { type: 'chat-stop' }
   /** A person plays an episode of the environment, in a session beside the run's; answered by one 'play-result'. */
   | { type: 'play'; requestId: number; action: PlayAction }
-  /** Success rate over fixed-seed episodes, sampled at temperature 1, on both splits. */
-  | { type: 'evaluate'; requestId: number; episodes: number }
+  /** Success rate over fixed-seed episodes on both splits, sampled at temperature 1 or greedy, of the base model too if asked. */
+  | ({ type: 'evaluate'; requestId: number; episodes: number } & EvaluationHow)
   /** Writes a checkpoint of the last finished step now: the page is being hidden or left. */
   | { type: 'save' }
   /** Goes on with a kept run at its newest checkpoint; answered by 'configured' and 'restored', or by a failed state. */

@@ -102,7 +102,7 @@ export class Runner {
       case 'pace':
         return this.loop.pace(command.tokensPerSecond)
       case 'evaluate':
-        return this.enqueue(() => this.evaluate(command.requestId, command.episodes))
+        return this.enqueue(() => this.evaluate(command))
       case 'pause-load':
         // What is loaded again after a failure holds the only copy of an adapter: it is not given up.
         if (this.restoring) return
@@ -374,9 +374,9 @@ export class Runner {
     return recoveredState(error, this.lastGood?.step ?? 0, config.backend)
   }
 
-  private async evaluate(requestId: number, episodes: number): Promise<void> {
+  private async evaluate(command: Extract<Command, { type: 'evaluate' }>): Promise<void> {
     await this.run?.talk.release()
-    const result = await answerEvaluation(this.run, this.loop.busy || this.stages.busy, { requestId, episodes }, this.post)
+    const result = await answerEvaluation(this.run, this.loop.busy || this.stages.busy, command, this.post)
     if (result) await this.journal?.evaluated(result.records)
   }
 

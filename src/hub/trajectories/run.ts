@@ -129,7 +129,7 @@ const schema: z.ZodType<RunRecord> = z.object({
   checkpoint: count.nullable(),
   finished: z.boolean(),
   evaluations: z.array(
-    z.object({ step: count, split: z.enum(['train', 'heldout']), solved: count, scorable: count, reward: z.number(), precision }),
+    z.object({ step: count, split: z.enum(['train', 'heldout']), solved: count, scorable: count, reward: z.number(), precision, policy: z.literal('base').optional(), greedy: z.literal(true).optional() }),
   ),
   bytes: z.number(),
   droppedSteps: count,

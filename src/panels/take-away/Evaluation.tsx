@@ -20,6 +20,10 @@ export function Evaluation({ run }: { run: RunRecord }) {
   const unready = useRun(whyUnready)
   const { busy, error, result } = useTakeAway((view) => view.evaluation)
   const [text, setText] = useState(START)
+  const [greedy, setGreedy] = useState(false)
+  const [base, setBase] = useState(false)
+  // Where every weight is trained there is no base beneath.
+  const hasBase = run.lora !== null
   const episodes = Number(text)
   const ok = /^\d+$/.test(text.trim()) && episodes >= 1 && episodes <= MOST
   const why = loaded ? unready : words.notLoaded
@@ -37,7 +41,7 @@ export function Evaluation({ run }: { run: RunRecord }) {
         className="evaluate-form"
         onSubmit={(e) => {
           e.preventDefault()
-          if (ok && why === null && !busy) takeAway.evaluate(episodes)
+          if (ok && why === null && !busy) takeAway.evaluate(episodes, { ...(base && hasBase && { base }), ...(greedy && { greedy }) })
         }}
       >
         <label htmlFor={id}>{words.episodes}</label>
@@ -51,6 +55,17 @@ export function Evaluation({ run }: { run: RunRecord }) {
           aria-describedby={`${id}-why`}
           onChange={(e) => setText(e.target.value)}
         />
+        <label htmlFor={`${id}-how`}>{words.play}</label>
+        <select id={`${id}-how`} data-testid="evaluate-how" value={greedy ? 'greedy' : 'sampled'} onChange={(e) => setGreedy(e.target.value === 'greedy')}>
+          <option value="sampled">{words.plays.sampled}</option>
+          <option value="greedy">{words.plays.greedy}</option>
+        </select>
+        {hasBase && (
+          <label className="evaluate-base">
+            <input type="checkbox" data-testid="evaluate-base" checked={base} onChange={(e) => setBase(e.target.checked)} />
+            {words.withBase}
+          </label>
+        )}
         <button type="submit" className="button small" data-testid="evaluate" aria-describedby={`${id}-why`} disabled={busy || !ok || why !== null}>
           {words.run}
         </button>
@@ -141,6 +156,7 @@ function Results({ records }: { records: readonly EvaluationRecord[] }) {
               <td>{interval(record)}</td>
               <td>{number(record.reward)}</td>
               <td>{record.precision}</td>
+              <td>{[words.policies[record.policy ?? 'lora'], ...(record.greedy ? [words.plays.greedy] : [])].join(', ')}</td>
             </tr>
           ))}
         </tbody>

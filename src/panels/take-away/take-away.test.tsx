@@ -128,6 +128,20 @@ describe('an evaluation', () => {
     expect(page.text('evaluations')).toContain('23.7 – 76.3 %')
   })
 
+  it('is greedy and of the base model too, where that is chosen, and says which figure is whose', async () => {
+    const page = await open()
+    await page.type('evaluate-how', 'greedy')
+    await page.press('evaluate-base')
+    await page.press('evaluate')
+    expect(page.sent('evaluate')).toEqual([{ type: 'evaluate', requestId: 1, episodes: 64, base: true, greedy: true }])
+    const record = { step: 37, split: 'heldout', scorable: 64, reward: 0.5, precision: 'float32', greedy: true } as const
+    const records = [{ ...record, solved: 60 }, { ...record, solved: 16, policy: 'base' as const }]
+    await page.say({ type: 'evaluation', requestId: 1, result: { train: 0.9, heldOut: 0.9, episodes: 64, records } })
+    const rows = [...(page.find('evaluations')?.querySelectorAll('tbody tr') ?? [])].map((row) => row.textContent)
+    expect(rows[0]).toMatch(/16\/64.*base alone, greedy$/)
+    expect(rows[1]).toMatch(/60\/64.*with LoRA, greedy$/)
+  })
+
   it('shows what was kept with the run, newest first', async () => {
     const record = { split: 'heldout', solved: 0, scorable: 0, reward: 0, precision: 'float32' } as const
     const page = await open([runRecord({ id: 'run-a', evaluations: [{ ...record, step: 0 }, { ...record, step: 37, solved: 8, scorable: 8 }] })])

@@ -80,7 +80,7 @@ export const CONTROL_EXPLAINERS = {
   'play:seed': from('openEnvCore', 'The seed that reset gives to the environment. The same seed should give the same start, so that the episodes of a group can be compared; Test seeds tries it. Whether it is honoured is the environment’s choice.'),
   'evaluation:episodes': from(
     'wilson',
-    'How many episodes of the training scenarios and of the held-out ones are played, sampled at temperature 1. The scenarios are the same each time, so two evaluations can be compared. More episodes make the 95 % interval narrower: with 50 it is up to ±14 points, with 400 ±5.',
+    'How many episodes of the training scenarios and of the held-out ones are played: sampled at temperature 1, or greedy, the likeliest token each time. The scenarios are the same each time, so two evaluations can be compared, and so can the policy with its LoRA and the base model alone. More episodes make the 95 % interval narrower: with 50 it is up to ±14 points, with 400 ±5.',
   ),
   'publish:form': from(
     'hubUpload',
