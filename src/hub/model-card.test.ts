@@ -1,6 +1,7 @@
 /** The card of a model. That huggingface_hub reads its metadata and that its Python runs is tested with them, in e2e/reference. */
 
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_STAGE } from '../core/stage'
 import { latestEvaluations } from './card-sections'
 import { modelCard, type ModelCardInput } from './model-card'
 import { sampleHistory, sampleRun } from './testing/episodes'
@@ -64,6 +65,14 @@ describe('how it is used', () => {
 })
 
 describe('what it says of the run', () => {
+  it('names the stages that the adapter went through up to the step that is taken away', () => {
+    const stage = (kind: 'sft' | 'dpo', afterStep: number) => ({ kind, dataset: 'rows_1.jsonl', rows: 9, steps: 6, settings: { ...DEFAULT_STAGE[kind], learning_rate: 0.001 }, afterStep, first: {}, last: {} })
+    const run = sampleRun()
+    const text = card({ run: sampleRun({ stages: [stage('sft', 0), stage('dpo', (run.checkpoint ?? run.step) + 1)] }) })
+    expect(text).toMatch(/The adapter was trained in stages: SFT 6 steps → GRPO \d+ steps? \(SFT on 9 rows of `rows_1\.jsonl`, learning_rate 0\.001\)\. /)
+    expect(card()).not.toContain('in stages')
+  })
+
   it('has its rewards, settings, tools, prompts, versions', () => {
     const text = card({ log: 'metrics.csv' })
     for (const part of [

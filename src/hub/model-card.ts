@@ -1,6 +1,7 @@
 /** README.md of a trained model, written from its run: what it is, how it was made and measured, how it is loaded, what it is not. */
 
 import type { RunRecord, StepSummary } from '../core/run-record'
+import { stageLine } from '../core/stage'
 import { environmentPlace, evaluationSection, fenced, rewardSection, settingsSection, taskSection } from './card-sections'
 import { frontMatter, markdownCode, markdownText } from './card-text'
 import { isRepoId } from './model-reference'
@@ -49,9 +50,17 @@ export function modelCard(input: ModelCardInput): string {
   ]
   const what = kind === 'adapter' ? 'A LoRA adapter' : 'A model'
   const base = baseLine(input)
-  const intro = `${what} trained by reinforcement learning (GRPO) for ${step === 1 ? 'one step' : `${step} steps`} in a browser, in the environment ${markdownText(run.environment.name)}. ${base}`
+  const intro = `${what} trained by reinforcement learning (GRPO) for ${step === 1 ? 'one step' : `${step} steps`} in a browser, in the environment ${markdownText(run.environment.name)}. ${stagesLine(run, step)}${base}`
   const body = sections.map(([title, text]) => `## ${title}\n\n${text}\n`).join('\n')
   return withoutTokens(`${metadata(input)}\n# ${markdownText(run.name) || 'A trained LoRA'}\n\n${intro}\n\n${body}`)
+}
+
+/** What came before and between the GRPO steps; '' for nothing. */
+function stagesLine({ stages = [] }: RunRecord, step: number): string {
+  const kept = stages.filter(({ afterStep }) => afterStep <= step)
+  if (kept.length === 0) return ''
+  const data = kept.map(({ kind, dataset, rows, settings }) => `${kind.toUpperCase()} on ${rows === 1 ? 'one row' : `${rows} rows`} of ${markdownCode(dataset)}, learning_rate ${settings.learning_rate}`)
+  return `The adapter was trained in stages: ${stageLine(kept, step)} (${data.join('; ')}). `
 }
 
 function metadata({ run, kind, dataset, license }: ModelCardInput): string {
