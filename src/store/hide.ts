@@ -20,7 +20,7 @@ export const HIDE_PARTS: readonly HidePart[] = [
       {
         key: 'settings',
         parts: [
-          ...all(MAIN_SETTINGS.map(({ key }) => key)),
+          ...all([...MAIN_SETTINGS.map(({ key }) => key), 'reward_funcs']),
           ...SETTING_GROUPS.map(({ id, settings }) => ({ key: id, parts: all([...settings.map(({ key }) => key), ...(id === 'lora' ? ['target_modules', 'backend'] : [])]) })),
         ],
       },

@@ -29,7 +29,7 @@ export function connectEngine(worker: Worker): EngineClient {
   worker.onerror = (event) => fail(`The engine's worker stopped: ${event.message || 'its program could not be loaded'}.`)
   worker.onmessageerror = () => fail("A message of the engine's worker could not be read.")
   return {
-    send: (command) => worker.postMessage(command),
+    send: (command) => worker.postMessage(command, command.type === 'sandbox' ? [command.port] : []),
     onMessage: (listener) => {
       listeners.push(listener)
     },

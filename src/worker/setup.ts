@@ -21,8 +21,10 @@ import { sliceSource } from '../runtime/slice'
 import { engineSizes } from '../runtime/verdict'
 import { baseTensors, checkBlocks } from '../runtime/weights'
 import { assertNotStopped } from '../train/guard'
+import type { CallCustom } from '../train/scoring'
 import type { HubAccess } from './hub-access'
 import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
+import { callInSandbox } from './reward-sandbox'
 
 /** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
 export const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512 }
@@ -40,6 +42,8 @@ export interface RunSetup {
   sha: string | null
   /** null where nothing was compared: WASM. */
   selfTest: SelfTestReport | null
+  /** Calls reward functions of the person's own. */
+  callCustom?: CallCustom
 }
 
 /** Where a kept run began, instead of what its config names today: a branch may have moved, files are gone. */
@@ -95,7 +99,7 @@ export class SetupKeeper {
     })
     this.loading = new AbortController()
     try {
-      return await this.load(pinned(config, callbacks.at), environment, { ...callbacks, signal: this.loading.signal })
+      return { ...(await this.load(pinned(config, callbacks.at), environment, { ...callbacks, signal: this.loading.signal })), callCustom: callInSandbox }
     } catch (error) {
       await environment.close()
       throw error

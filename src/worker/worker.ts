@@ -9,6 +9,7 @@ import { isForDesk, ModelDesk } from './model-desk'
 import { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
 import { isForRunDesk, RunDesk } from './run-desk'
+import { adoptSandbox } from './reward-sandbox'
 import { Runner } from './runner'
 import { SetupKeeper } from './setup'
 import { isForTakeAway, TakeAwayDesk } from './take-away-desk'
@@ -36,7 +37,8 @@ const runner: Runner = new Runner(keeper, post, play, journal)
 const desk = new ModelDesk(hub, post, siteConfig)
 
 scope.onmessage = ({ data }: MessageEvent<Command>) => {
-  if (isForDesk(data)) desk.handle(data)
+  if (data.type === 'sandbox') adoptSandbox(data.port)
+  else if (isForDesk(data)) desk.handle(data)
   else if (isForRunDesk(data)) runs.handle(data)
   else if (isForTakeAway(data)) takeAway.handle(data)
   else if (data.type === 'resume') runner.resume(data, async () => readKeptRun(await openArchive(), journal, data.id, data.precision))

@@ -12,6 +12,8 @@ import { SettingField } from './SettingField'
 const DryRunButton = later(() => import('../guard/DryRunButton').then((part) => part.DryRunButton))
 const RecipeField = later(() => import('../guard/RecipeField').then((part) => part.RecipeField))
 
+const RewardFunctions = later(() => import('../rewards-bench/RewardFunctions').then((part) => part.RewardFunctions))
+
 export function Settings() {
   return (
     <div className="settings">
@@ -20,6 +22,11 @@ export function Settings() {
         <DryRunButton />
       </div>
       <Fields settings={MAIN_SETTINGS} />
+      <Hideable part="reward_funcs">
+        <div className="reward-funcs-room">
+          <RewardFunctions />
+        </div>
+      </Hideable>
       {SETTING_GROUPS.map(({ id, settings }) => (
         <Hideable key={id} part={id}>
           <details name="settings">

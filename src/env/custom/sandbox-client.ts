@@ -1,0 +1,89 @@
+/** Calls functions in the sandbox over a port: from the engine's worker while training, from the page at the bench. */
+
+import { PlaygroundError } from '../../core/errors'
+import type { Metrics } from '../../core/events'
+import type { CustomReward } from '../../core/reward-funcs'
+import { LINES_BEFORE, workerSource } from './sandbox-source'
+
+/** Seconds that a function has for one step's completions. */
+export const REWARD_SECONDS = 10
+
+interface Answer {
+  id: number
+  rewards?: unknown
+  metrics?: Record<string, number[]>
+  logs?: string[]
+  error?: string
+  stack?: string
+  line?: number
+  timedOut?: true
+  refused?: true
+}
+
+/** What a call gave. */
+export interface CustomResult {
+  rewards: (number | null)[]
+  metrics: Metrics
+  /** What it wrote with console.log. */
+  logs: string[]
+}
+
+export interface SandboxClient {
+  /** Rejects with PlaygroundError: 'config' where the code was not allowed, 'environment' where it failed, with the line. */
+  call(func: Pick<CustomReward, 'called' | 'code'>, args: Record<string, unknown> & { completions: readonly unknown[] }, seconds?: number): Promise<CustomResult>
+  close(): void
+}
+
+/** The client's end of a port that the sandbox page serves. */
+export function sandboxClient(port: MessagePort): SandboxClient {
+  const waiting = new Map<number, (answer: Answer) => void>()
+  let last = 0
+  port.onmessage = ({ data }: MessageEvent<Answer>) => {
+    waiting.get(data.id)?.(data)
+    waiting.delete(data.id)
+  }
+  return {
+    call: async (func, args, seconds = REWARD_SECONDS) => {
+      const id = ++last
+      const answer = await new Promise<Answer>((resolve) => {
+        waiting.set(id, resolve)
+        port.postMessage({ id, source: workerSource(func.called, func.code), args, seconds })
+      })
+      return readAnswer(func.called, answer, args.completions.length, seconds)
+    },
+    close: () => port.close(),
+  }
+}
+
+/** What the sandbox answered, as rewards or as the error that a person can mend. */
+export function readAnswer(called: string, answer: Answer, completions: number, seconds: number): CustomResult {
+  const mend = 'Mend it under Reward functions and try it on completions there.'
+  if (answer.refused) throw new PlaygroundError('config', `The reward function ${called} was not allowed to run.`, 'Read its code under Reward functions and allow it.')
+  if (answer.timedOut) throw new PlaygroundError('config', `The reward function ${called} took longer than ${seconds} s and was ended.`, mend)
+  if (answer.error !== undefined) {
+    const line = answer.line !== undefined && answer.line > 0 ? answer.line : lineOf(answer.stack ?? '')
+    const at = line !== null && line > LINES_BEFORE ? ` at line ${line - LINES_BEFORE}` : ''
+    throw new PlaygroundError('config', `The reward function ${called} failed${at}: ${answer.error.replace(/^Uncaught /, '').replace(/\.$/, '')}.`, mend)
+  }
+  const { rewards } = answer
+  if (!Array.isArray(rewards)) throw new PlaygroundError('config', `The reward function ${called} returned ${describe(rewards)} instead of a list of numbers.`, mend)
+  if (rewards.length !== completions) throw new PlaygroundError('config', `The reward function ${called} returned ${rewards.length} rewards for ${completions} completions.`, mend)
+  const metrics = Object.fromEntries(Object.entries(answer.metrics ?? {}).map(([name, values]) => [name, values.reduce((a, b) => a + b, 0) / values.length]))
+  return { rewards: rewards.map((reward, i) => readReward(called, reward, i)), metrics, logs: answer.logs ?? [] }
+}
+
+function readReward(called: string, reward: unknown, i: number): number | null {
+  // NaN is TRL's word for no opinion.
+  if (reward === null || reward === undefined || Number.isNaN(reward)) return null
+  if (typeof reward === 'boolean') return Number(reward)
+  if (typeof reward === 'number' && Number.isFinite(reward)) return reward
+  throw new PlaygroundError('config', `The reward function ${called} gave completion ${i + 1} ${describe(reward)}, which is no number.`, 'Return a finite number, or null for no opinion.')
+}
+
+const describe = (value: unknown): string => (value === undefined ? 'nothing' : typeof value === 'number' ? String(value) : typeof value === 'string' ? value : (JSON.stringify(value) ?? 'something else')).slice(0, 60)
+
+/** The line of the first place in a worker made of text. */
+function lineOf(stack: string): number | null {
+  const found = /blob:[^\s)]*?:(\d+):\d+/.exec(stack)
+  return found ? Number(found[1]) : null
+}

@@ -1,0 +1,46 @@
+/** The page's side of the sandbox: makes the frame, hands out ports to it, and tells it which code a person has allowed. */
+
+import type { CustomReward } from '../../core/reward-funcs'
+import { SANDBOX_PAGE, workerSource } from './sandbox-source'
+
+export interface SandboxHost {
+  /** A port that calls can be sent to; to be given to `sandboxClient`, here or in a worker. */
+  connect(): MessagePort
+  /** A person has read this code and lets it run, until the page is left; resolves once it may be called. */
+  allow(func: Pick<CustomReward, 'called' | 'code'>): Promise<void>
+}
+
+/** A frame of opaque origin: it has no access to this page, its storage or the network. */
+export function openSandbox(document: Document): SandboxHost {
+  const frame = document.createElement('iframe')
+  frame.setAttribute('sandbox', 'allow-scripts')
+  frame.title = 'Sandbox of reward functions'
+  frame.hidden = true
+  frame.srcdoc = SANDBOX_PAGE
+  const hear = (isIt: (data: unknown) => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const listen = ({ source, data }: MessageEvent): void => {
+        if (source !== frame.contentWindow || !isIt(data)) return
+        window.removeEventListener('message', listen)
+        resolve()
+      }
+      window.addEventListener('message', listen)
+    })
+  const ready = hear((data) => data === 'sandbox-ready')
+  document.body.append(frame)
+  // Its origin is opaque: no other address would reach it.
+  const tell = (message: object, transfer: Transferable[] = []): void => void ready.then(() => frame.contentWindow?.postMessage(message, '*', transfer))
+  return {
+    connect: () => {
+      const { port1, port2 } = new MessageChannel()
+      tell({}, [port2])
+      return port1
+    },
+    allow: ({ called, code }) => {
+      const source = workerSource(called, code)
+      const heard = hear((data) => typeof data === 'object' && data !== null && 'allowed' in data && data.allowed === source)
+      tell({ allow: source })
+      return heard
+    },
+  }
+}

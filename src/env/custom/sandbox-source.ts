@@ -1,0 +1,56 @@
+/**
+ * The programs of the sandbox, as text: a page of opaque origin that may ask nobody anything, and the worker that it starts for each call.
+ * A function of a person's own runs in that worker alone; a time-out ends it.
+ */
+
+/** Lines of the worker's program before the person's code. */
+export const LINES_BEFORE = 1
+
+/** Before the code, on one line: what it may log, and what must not be changed from inside. */
+const BEFORE = `'use strict'; const __post = self.postMessage.bind(self), __logs = [], __metrics = {}; self.postMessage = undefined; console.log = (...words) => { if (__logs.length < 50) __logs.push(words.map((word) => typeof word === 'string' ? word : JSON.stringify(word)).join(' ').slice(0, 500)) };`
+
+/** After it: calls the function by its name, and answers with what it gave or threw. */
+const after = (called: string) => `
+self.onmessage = async ({ data }) => {
+  try {
+    if (typeof ${called} !== 'function') throw new Error('There is no function called ${called}.');
+    const log_metric = (name, value) => { if (Number.isFinite(value)) (__metrics[String(name).slice(0, 80)] ??= []).push(value) };
+    const rewards = await ${called}({ ...data, log_metric });
+    __post({ rewards, metrics: __metrics, logs: __logs });
+  } catch (error) {
+    __post({ error: String(error && error.message || error), stack: String(error && error.stack || ''), logs: __logs });
+  }
+}
+`
+
+/** The worker's whole program for one function. */
+export function workerSource(called: string, code: string): string {
+  return `${BEFORE}\n${code}\n${after(called)}`
+}
+
+/** Nothing may be loaded or asked from anywhere; workers are made of text. */
+const POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:"
+
+/** The sandbox page: takes ports from its parent, runs what the parent has allowed, one call after the other. */
+export const SANDBOX_PAGE = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${POLICY}"><script>
+'use strict';
+const allowed = new Set();
+let queue = Promise.resolve();
+const run = ({ id, source, args, seconds }) => new Promise((done) => {
+  if (!allowed.has(source)) return done({ id, refused: true });
+  const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
+  const worker = new Worker(url);
+  const end = (answer) => { clearTimeout(timer); worker.terminate(); URL.revokeObjectURL(url); done({ id, ...answer }); };
+  const timer = setTimeout(() => end({ timedOut: true }), seconds * 1000);
+  worker.onmessage = ({ data }) => end(data);
+  worker.onerror = (event) => { event.preventDefault(); end({ error: event.message || 'The code could not be started.', line: event.lineno }); };
+  worker.postMessage(args);
+});
+const serve = (port) => { port.onmessage = ({ data }) => { queue = queue.then(() => run(data)).then((answer) => port.postMessage(answer), (error) => port.postMessage({ id: data.id, error: String(error) })); }; };
+addEventListener('message', ({ data, source, ports }) => {
+  if (source !== parent) return;
+  if (data.allow !== undefined) { allowed.add(data.allow); parent.postMessage({ allowed: data.allow }, '*'); }
+  if (ports[0]) serve(ports[0]);
+});
+parent.postMessage('sandbox-ready', '*');
+</script>`

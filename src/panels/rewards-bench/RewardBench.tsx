@@ -1,0 +1,117 @@
+/** The bench: all functions on the episodes that are shown, with each one's reward, error and log, before a run is trained with them. */
+
+import { useState } from 'react'
+import { useStore } from 'zustand'
+import { type CustomReward, type RewardFunc } from '../../core/reward-funcs'
+import { useSelectedStep, useSetup, useStores, useTokens } from '../../store/hooks'
+import { isAllowed, pageSandbox } from '../../store/sandbox-store'
+import type { EpisodeView } from '../../store/view'
+import { number } from '../../ui/format'
+import { REWARD_STRINGS as W } from '../../ui/reward-strings'
+import { useEnvironmentName } from './environment-name'
+import { type Tried, type TriedEpisode, tryRewards } from './try-rewards'
+
+const isCustom = (func: RewardFunc): func is CustomReward => func.name === 'custom'
+/** More would be no bench but a table. */
+const MOST_EPISODES = 16
+
+const isTriable = ({ finished, exit }: EpisodeView) => finished && exit !== 'stopped'
+
+/** Finished episodes that the page shows now, with their tokens: a change of settings may take the recorded run away. */
+export function useTriable(): () => TriedEpisode[] {
+  const step = useSelectedStep()
+  const tokens = useTokens()
+  return () => (step?.episodes ?? []).filter(isTriable).slice(0, MOST_EPISODES).map((view) => ({ view, tokens: [...tokens.read(view.step, view.index)] }))
+}
+
+/** `kept`: the episodes that were shown when the dialog opened; newer ones take their place. */
+export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
+  const { controller } = useStores()
+  const sandbox = pageSandbox(controller.send)
+  const { reward_funcs, reward_weights } = useSetup((s) => s.config.grpo)
+  const waiting = useStore(sandbox.store, (view) => reward_funcs.filter(isCustom).some((func) => !isAllowed(view, func)))
+  const now = useTriable()
+  const environment = useEnvironmentName()
+  const [tried, setTried] = useState<{ of: readonly RewardFunc[]; result: Tried; places: number[] } | 'trying' | null>(null)
+  const shown = now()
+  const episodes = shown.length > 0 ? shown : kept
+  const step = episodes[0]?.view.step
+
+  const start = () => {
+    setTried('trying')
+    const allowed = Promise.all(reward_funcs.filter(isCustom).map(sandbox.allow))
+    void allowed.then(() => tryRewards(reward_funcs, reward_weights, episodes, environment, sandbox.call)).then((result) => setTried({ of: reward_funcs, result, places: episodes.map(({ view }) => view.index + 1) }))
+  }
+  const own = reward_funcs.some(isCustom)
+  return (
+    <section className="reward-bench" aria-labelledby="reward-bench-title">
+      <h3 id="reward-bench-title">{W.bench}</h3>
+      <p className="note">{step === undefined ? W.noEpisodes : W.benchLead(step, episodes.length)}</p>
+      {own && (
+        <p className={waiting ? 'why' : 'note'} data-testid="reward-consent">
+          {waiting ? W.notAllowed : W.isAllowed}
+        </p>
+      )}
+      <button type="button" className="button" data-testid="try-rewards" disabled={tried === 'trying' || (episodes.length === 0 && !waiting)} onClick={start}>
+        {tried === 'trying' ? W.trying : waiting ? W.allow : W.try}
+      </button>
+      <div aria-live="polite">{tried !== null && tried !== 'trying' && tried.of === reward_funcs && <Results {...tried} />}</div>
+    </section>
+  )
+}
+
+function Results({ result: { names, columns, sums }, places }: { result: Tried; places: number[] }) {
+  return (
+    <>
+      {columns.map(({ error }, k) =>
+        error === null ? null : (
+          <p key={k} className="why" role="alert" data-testid="reward-error">
+            {error}
+          </p>
+        ),
+      )}
+      {places.length > 0 && (
+        <div className="reward-table">
+          <table data-testid="reward-results">
+            <thead>
+              <tr>
+                <th scope="col">{W.episode}</th>
+                {names.map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
+                <th scope="col">{W.sum}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {places.map((place, i) => (
+                <tr key={place}>
+                  <th scope="row">{place}</th>
+                  {columns.map(({ rewards }, k) => (
+                    <td key={k}>{W.value(rewards[i] ?? null)}</td>
+                  ))}
+                  <td>{W.value(sums[i] ?? null)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {columns.map(({ metrics, logs }, k) => (
+        <div key={k}>
+          {Object.entries(metrics).map(([name, value]) => (
+            <p key={name} className="note">
+              {W.metrics} {name}: {number(value)}
+            </p>
+          ))}
+          {logs.length > 0 && (
+            <pre className="reward-logs" aria-label={W.logs}>
+              {logs.join('\n')}
+            </pre>
+          )}
+        </div>
+      ))}
+    </>
+  )
+}
