@@ -32,6 +32,7 @@ export const FORMULA_STRINGS = {
     unscorable: 'Its episode has no reward (unscorable), so the update leaves the whole episode out.',
     truncated: 'Its episode was cut off before its end, and mask_truncated_completions leaves such episodes out.',
     person: 'A person wrote it in the model’s place.',
+    discarded: 'Its group had no signal, and another was sampled in its place (dynamic_sampling): it is not in the update.',
   },
   waiting: 'The update of this step has not run yet, so there is no ratio.',
   waitingAdvantage: (advantage: string) => `The update of this step has not run yet, so there is no ratio. Its advantage is ${advantage}.`,

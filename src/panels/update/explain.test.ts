@@ -118,3 +118,18 @@ describe('a token that contributes nothing', () => {
     expect(stepMeans(bare.step, bare.log, settings())).toBeNull()
   })
 })
+
+it('groups that were sampled again are not in the step’s loss, and say so', () => {
+  const { step, log } = play((record) => {
+    const first = record.groups[1]
+    if (first) first.discarded = true
+    for (const episode of record.episodes) if (episode.group === 1) Object.assign(episode, { advantage: 0, trainLogprobs: null, entropies: null })
+  })
+  const loss = stepLoss(step, log, settings())
+  expect([...(loss?.masks.keys() ?? [])].filter((index) => Math.floor(index / 4) === 1)).toEqual([])
+  expect(stepMeans(step, log, settings())).not.toBeNull()
+  const episode = step.episodes.find(({ group }) => group === 1) as StepView['episodes'][number]
+  const tokens = log.read(step.step, episode.index)
+  const at = tokens.findIndex((token, t) => t >= episode.promptLength && token.author === 'model')
+  expect(explainToken(tokens[at] as (typeof tokens)[number], at, episode, loss, true, settings())).toEqual({ kind: 'masked', why: 'discarded' })
+})

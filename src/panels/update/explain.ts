@@ -16,10 +16,10 @@ import {
   trainingMask,
 } from '../../rl'
 import type { LoggedToken, TokenLog } from '../../store/token-log'
-import type { EpisodeView, StepView } from '../../store/view'
+import { type EpisodeView, isDiscarded, type StepView } from '../../store/view'
 
 /** Why a token contributes 0, whatever the loss is. */
-export type MaskedReason = 'prompt' | 'environment' | 'template' | 'unscorable' | 'truncated' | 'person'
+export type MaskedReason = 'prompt' | 'environment' | 'template' | 'unscorable' | 'truncated' | 'person' | 'discarded'
 
 /**
  * The optimizer step whose numbers stand in the formula. 'only': the one there is, which begins at the ratio 1. 'last' of several.
@@ -62,7 +62,7 @@ export type LossSettings = LossOptions & Pick<GrpoConfig, 'num_iterations' | 'st
 /** What a finished step's loss was divided by, and which tokens it read. */
 export interface StepLoss {
   normalizer: LossNormalizer
-  /** Of every scorable episode, by its index: the mask that trained. */
+  /** Of every scorable episode that was not sampled again, by its index: the mask that trained. */
   masks: ReadonlyMap<number, readonly (0 | 1)[]>
   /** Least entropy of a token with a policy term; null = any. */
   threshold: number | null
@@ -74,7 +74,7 @@ export interface StepLoss {
 /** Reads a finished step; null before its update, or when not all of its episodes are kept. */
 export function stepLoss(step: StepView, log: TokenLog, settings: LossSettings): StepLoss | null {
   if (!step.finished || step.episodes.length < step.episodeCount) return null
-  const scorable = step.episodes.filter((episode) => episode.reward !== null)
+  const scorable = step.episodes.filter((episode) => episode.reward !== null && !isDiscarded(step, episode.group))
   const masks = new Map(
     scorable.map((episode) => {
       const mask = log.read(step.step, episode.index).map((token) => token.mask)
@@ -139,6 +139,7 @@ export function explainToken(
   if (why) return { kind: 'masked', why }
   const { advantage } = episode
   if (!finished) return { kind: 'waiting', advantage }
+  if (loss && !loss.masks.has(episode.index)) return { kind: 'masked', why: 'discarded' }
   if (settings.steps_per_generation > 1) return { kind: 'divided' }
   const sequence = loss && termsOf(episode, loss, settings)
   const term = sequence?.terms[position]
