@@ -141,7 +141,7 @@ describe('a stage', () => {
   it('of episodes just played: pairs of better and worse ones', async () => {
     const page = await loaded(9)
     const rows = (kind: StageKind, least = 1) => page.until((m) => m.type === 'stage-rows', { type: 'stage-rows', requestId: 1, kind, least })
-    expect(await rows('sft')).toMatchObject({ result: { ok: false, error: expect.stringContaining('Press Step') as string } })
+    expect(await rows('sft')).toMatchObject({ result: { ok: false, error: expect.stringContaining('Press Train') as string } })
     await page.untilState('paused', { type: 'step' })
     const good = await rows('sft')
     if (good.type !== 'stage-rows' || !good.result.ok) throw new Error('no rows')

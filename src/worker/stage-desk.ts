@@ -130,7 +130,7 @@ export class StageDesk {
 
   private makeRows({ requestId, kind, least }: Extract<Command, { type: 'stage-rows' }>): void {
     const answer = (result: Extract<Message, { type: 'stage-rows' }>['result']): void => this.post({ type: 'stage-rows', requestId, result })
-    if (!this.played) return answer({ ok: false, error: 'No step has been finished since the model was loaded. Press Step, and take its episodes then.' })
+    if (!this.played) return answer({ ok: false, error: 'No step of a run of your own has been finished yet. Press Train, and take its episodes then.' })
     const { step, episodes, tools } = this.played
     const thinking = this.host.run()?.config.enable_thinking ?? false
     const rows = kind === 'sft' ? demonstrations(episodes, tools, thinking, least) : preferences(episodes, tools, thinking)
