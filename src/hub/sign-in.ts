@@ -114,7 +114,7 @@ export async function finishSignIn(): Promise<SignedIn | null> {
   const url = new URL(href)
   if (!url.searchParams.has('state') || !(url.searchParams.has('code') || url.searchParams.has('error'))) return null
   const began = read(PENDING_KEY, pending)
-  sessionStorage.removeItem(PENDING_KEY)
+  forget(PENDING_KEY)
   for (const name of OAUTH_ANSWER) url.searchParams.delete(name)
   // A reload must not send the code, which holds once, again; nor should it stand in a link that is shared.
   history.replaceState(history.state, '', url.pathname + url.search + (began?.hash ?? url.hash))
@@ -141,14 +141,23 @@ export async function finishSignIn(): Promise<SignedIn | null> {
 export function whoIsSignedIn(now = Date.now()): SignedIn | null {
   const found = read(TOKEN_KEY, stored)
   if (found && now < found.expiresAt) return found
-  sessionStorage.removeItem(TOKEN_KEY)
+  forget(TOKEN_KEY)
   return null
+}
+
+/** Where a browser forbids the storage there is nothing in it. */
+function forget(key: string): void {
+  try {
+    sessionStorage.removeItem(key)
+  } catch {
+    return
+  }
 }
 
 /** Forgets the token. The worker's copy is forgotten by its own command. */
 export function signOut(): void {
-  sessionStorage.removeItem(TOKEN_KEY)
-  sessionStorage.removeItem(PENDING_KEY)
+  forget(TOKEN_KEY)
+  forget(PENDING_KEY)
 }
 
 /** Why a publication must not begin with this token: it has expired, or will in a minute; null when there is time. */

@@ -10,7 +10,7 @@ import { sameConfig } from './setup-store'
 
 /** Follows the stores until the page is left. History gets no entries: settings are not places. */
 export function followAddressBar(stores: Stores): void {
-  const { setup, selection, display, replay, lessons } = stores
+  const { setup, selection, display, replay, lessons, tour } = stores
   let written = location.hash
   let timer: ReturnType<typeof setTimeout> | undefined
   const write = () => {
@@ -33,6 +33,8 @@ export function followAddressBar(stores: Stores): void {
     const link = readLink(location.hash)
     const { config } = setup.getState()
     const changedServer = link.config.environment.kind === 'openenv'
+    // It spoke of what was there before.
+    if (tour.store.getState().open) tour.close()
     lessons.arrive(location.hash, link.display.lesson ?? null)
     // Settings that are the same leave what is shown alone.
     setup.setState({ config: sameConfig(config, link.config) ? config : link.config, problems: link.problems, awaitsConsent: changedServer })

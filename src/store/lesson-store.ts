@@ -1,5 +1,6 @@
 /** Opens and closes lessons: what stood on the page before comes back when the last one is closed. No React, no DOM. */
 
+import { defaultConfig } from './presets'
 import { type Controller, isFresh } from './controller'
 import { DEFAULT_DISPLAY, type Display, type DisplayStore } from './display'
 import { HIDE_KEYS } from './hide'
@@ -110,11 +111,16 @@ export function createLessons({ run, replay, setup, selection, display, runs, co
       const { config } = setup.getState()
       const other = config.environment.kind !== 'builtin' || config.environment.name !== environment
       // A run that goes on is looked at as it is; an environment that the lesson needs is taken at once if that destroys no run.
-      if (other && (environment === 'echo' || fresh())) controller.chooseEnvironment({ kind: 'builtin', name: environment }, settings)
+      const spec = { kind: 'builtin', name: environment } as const
+      // The recorded run comes back only to its own settings.
+      const recorded = at !== undefined && replay.store.getState().state === 'off' && fresh()
+      if (recorded) controller.chooseEnvironment(spec, { ...settings, seed: defaultConfig(spec).grpo.seed })
+      else if (other && (environment === 'echo' || fresh())) controller.chooseEnvironment(spec, settings)
       const hide = HIDE_KEYS.filter((key) => before?.display.hide.includes(key) || shown.hide?.includes(key))
       display.setState({ ...before.display, ...shown, hide, grain: 'step', lesson: id, card: 1 })
       selection.setState({ step: null, episode, token: null })
-      if (at !== undefined) moveRecording({ at })
+      if (recorded) recordingAgain({ at })
+      else if (at !== undefined) moveRecording({ at })
     },
     close() {
       const back = before

@@ -199,11 +199,11 @@ export function readLink(hash: string): LinkContent {
   }
   if (display.hide) {
     const { known: hide, unknown: strange } = sortHidden(display.hide)
-    if (strange.length > 0) problems.push(`The link hides parts that this page does not have: ${strange.map(quote).join(', ')}.`)
+    if (strange.length > 0) problems.push(`The link hides parts that this page does not have: ${listed(strange)}.`)
     display = { ...display, hide }
   }
   const unknown = [...new Set(params.keys())].filter((key) => !known.has(key))
-  if (unknown.length > 0) problems.push(`The link names settings that this page does not know: ${unknown.map(quote).join(', ')}.`)
+  if (unknown.length > 0) problems.push(`The link names settings that this page does not know: ${listed(unknown)}.`)
   return { config, episode, ...(token !== undefined && { token }), ...place, display, problems }
 }
 
@@ -236,4 +236,12 @@ const isRevision = (text: string) => text.length <= MAX_MODEL && REVISION.test(t
 
 function quote(text: string): string {
   return `"${text.length > 40 ? `${text.slice(0, 40)}…` : text}"`
+}
+
+const MOST_NAMED = 8
+
+/** The first few in quotes, and how many more there are. */
+function listed(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED
+  return `${names.slice(0, MOST_NAMED).map(quote).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -24,7 +24,7 @@ export interface CurveSpec {
 
 const curve = (group: CurveGroup, id: string, more: Partial<CurveSpec> = {}): CurveSpec => ({
   id,
-  label: C.labels[id] ?? id,
+  label: Object.hasOwn(C.labels, id) ? (C.labels[id] ?? id) : id,
   group,
   lines: [{ metric: id, label: id }],
   ...more,

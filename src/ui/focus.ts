@@ -4,3 +4,8 @@
 export function takeLostFocus(element: HTMLElement | null): void {
   if (element && document.activeElement === document.body) element.focus({ preventScroll: true })
 }
+
+/** Once what had the keyboard is gone: the element with this test id takes it over, if nothing else has it. */
+export function focusLater(testId: string): void {
+  requestAnimationFrame(() => takeLostFocus(document.querySelector<HTMLElement>(`[data-testid="${testId}"]`)))
+}

@@ -22,6 +22,7 @@ export const FORMULA_STRINGS = {
   none: 'Press a token of the trajectory: its numbers stand here.',
   noneMeans: (step: number) => `Means over the trained tokens of step ${step}; 𝓛 is the sum of all contributions. Press a token for its own numbers.`,
   clippedShare: (share: number) => `The clip holds back ${percent(share)} of the tokens.`,
+  cappedShare: (share: number) => `The cap of the ratio holds for ${percent(share)} of the tokens, which keep their gradient.`,
   contributes0: 'contributes 0',
   of: (position: string, episode: string) => `${position}, ${episode}`,
   release: 'Let go of this token',

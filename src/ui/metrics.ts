@@ -48,7 +48,8 @@ export const UPDATE_ROWS: readonly MetricRow[] = [
 
 /** A number of a step by its name: a metric, or what stands beside the metrics. null where nothing was measured. */
 export function metricOf(step: StepSummary, name: string): number | null {
-  const value = step.metrics[name] ?? BESIDE[name]?.(step) ?? null
+  const own = <T>(of: Readonly<Record<string, T>>): T | undefined => (Object.hasOwn(of, name) ? of[name] : undefined)
+  const value = own(step.metrics) ?? own(BESIDE)?.(step) ?? null
   return value !== null && Number.isFinite(value) ? value : null
 }
 

@@ -74,7 +74,7 @@ export const TEACH_STRINGS = {
   /** What a link points at and this page does not have. */
   link: {
     beyond: (at: number, steps: number) => `The link points at step ${at} of the recorded run, which has ${steps}; its end is shown.`,
-    noRecording: 'The link points at a place in the recorded run, which is not shown with these settings.',
+    noRecording: 'The link points at a place in the recorded run, which is not shown: these settings are not its own, or it could not be fetched.',
     noStep: (step: number) => `The link points at step ${step} of a run that this page does not have. With the same settings and seed, training up to there shows it.`,
   },
 } as const

@@ -80,7 +80,7 @@ const STATIONS = [S.task.title, S.group.short, S.rewards.short, S.update.title]
 
 /** On a phone: the four stations of the loop; one tap brings a card into view. */
 function LoopNav({ loop }: { loop: RefObject<HTMLDivElement | null> }) {
-  const show = (i: number) => loop.current?.children[i]?.scrollIntoView({ block: 'nearest', inline: 'start' })
+  const show = (i: number) => loop.current?.children[i]?.scrollIntoView({ block: 'start', inline: 'start' })
   return (
     <nav className="loop-nav" aria-label={S.loop}>
       {STATIONS.map((name, i) => (

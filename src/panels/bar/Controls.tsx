@@ -1,5 +1,6 @@
 /** Train, pause, step by a grain and reset, and the speed: of the run, or of the recorded run while that is shown. */
 
+import { useRef } from 'react'
 import { useDisplay, useReplay, useStores } from '../../store/hooks'
 import { levelOf, LIVE_SPEEDS, replayPace, SPEEDS } from '../../store/speed'
 import { pressPause, pressReset, pressStep, pressTrain } from '../../store/transport'
@@ -9,6 +10,7 @@ import { S } from '../../ui/strings'
 import { useNarrow } from '../../ui/useNarrow'
 import { GRAINS } from '../../worker/protocol'
 import { IconPause, IconPlay, IconReset, IconStep } from './icons'
+import { useKeptFocus } from './useKeptFocus'
 import { useTransport } from './useTransport'
 
 const C = S.controls
@@ -16,8 +18,10 @@ const C = S.controls
 export function Controls() {
   const stores = useStores()
   const { train, pause, step, reset } = useTransport()
+  const group = useRef<HTMLDivElement>(null)
+  const kept = useKeptFocus(group)
   return (
-    <div className="controls" role="group" aria-label={C.name}>
+    <div className="controls" role="group" aria-label={C.name} ref={group} onFocus={kept.onFocus}>
       <button type="button" className="button primary" data-testid="train" title={train.hint} disabled={!train.can} onClick={() => pressTrain(stores)}>
         <IconPlay />
         {train.name}

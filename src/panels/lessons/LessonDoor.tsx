@@ -1,8 +1,9 @@
 /** The room of the open lesson below the bar; the lesson itself is fetched when there is one. */
 
-import { useLayoutEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useDisplay } from '../../store/hooks'
 import { isLesson } from '../../store/lessons'
+import { focusLater } from '../../ui/focus'
 import { later } from '../../ui/later'
 
 const LessonStrip = later(() => import('./LessonStrip').then((part) => part.LessonStrip))
@@ -11,6 +12,11 @@ export function LessonDoor() {
   const lesson = useDisplay((d) => d.lesson)
   const door = useRef<HTMLDivElement>(null)
   const open = lesson !== null && isLesson(lesson)
+  const wasOpen = useRef(open)
+  useEffect(() => {
+    if (wasOpen.current && !open) focusLater('teach')
+    wasOpen.current = open
+  }, [open])
   // What sticks to the bar's lower edge must stick below this instead.
   useLayoutEffect(() => {
     const { current } = door

@@ -7,6 +7,7 @@ import { LESSON_IDS } from '../../store/lessons'
 import { addressNow } from '../../store/link-now'
 import { copyText } from '../../ui/clipboard'
 import { DURATIONS } from '../../ui/durations'
+import { focusLater } from '../../ui/focus'
 import { LESSON_TITLES } from '../../ui/lesson-strings'
 import { S } from '../../ui/strings'
 import { IconTeach } from '../bar/icons'
@@ -67,7 +68,12 @@ export function TeachMenu() {
       <span role="status" className={said ? 'floating' : ''}>
         {said}
       </span>
-      {choosing && <HideDialog onClose={() => setChoosing(false)} />}
+      {choosing && <HideDialog
+          onClose={() => {
+            setChoosing(false)
+            focusLater('teach')
+          }}
+        />}
     </span>
   )
 }

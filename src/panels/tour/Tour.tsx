@@ -8,6 +8,7 @@ import { useNarrow } from '../../ui/useNarrow'
 import { TOUR_STRINGS as T } from '../../ui/tour-strings'
 import { tourFacts } from './facts'
 import { placeBeside } from './placement'
+import { focusLater } from '../../ui/focus'
 import { bringIntoView, findTarget, headEdge, lineEdge, Spotlight, useBox } from './Spotlight'
 import { TOUR, type TourQuestion } from './tour.data'
 
@@ -27,7 +28,10 @@ export function Tour() {
     const element = findTarget(item.target)
     if (element) bringIntoView(beginOf(element, item.from))
   }, [item])
-  useEffect(() => dialog.current?.focus({ preventScroll: true }), [])
+  useEffect(() => {
+    dialog.current?.focus({ preventScroll: true })
+    return () => focusLater('teach')
+  }, [])
   const place = usePlace(dialog, narrow ? 'sheet' : box)
   const facts = useFacts()
   const last = at === TOUR.length - 1

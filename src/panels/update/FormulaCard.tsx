@@ -1,7 +1,7 @@
 /** The loss in use as a formula, with the numbers of the selected token in place, or the step's means where none is selected. */
 
 import { lazy, type ReactNode, Suspense, useMemo } from 'react'
-import { LOSS_FORMULAS } from '../../rl'
+import { LOSS_FORMULAS, TERM_OF } from '../../rl'
 import { useSelectedEpisode, useSelectedStep, useSelection, useShown, useShownGrpo, useStores, useTokens } from '../../store/hooks'
 import type { LoggedToken } from '../../store/token-log'
 import type { EpisodeView, StepView } from '../../store/view'
@@ -144,11 +144,18 @@ function Means({ settings }: { settings: LossSettings }) {
   if (!step || !means) return <Frame title={null} math={null} words={[!step ? S.formula.none : settings.steps_per_generation > 1 ? S.formula.divided(settings.steps_per_generation) : S.formula.unrecorded]} />
   const words = [
     S.formula.noneMeans(step.step),
-    S.formula.clippedShare(means.clipped),
+    ...boundWords(means.clipped, settings),
     updateWords(means.update, settings),
     ...(means.klMissing ? [S.formula.klMissing] : []),
   ]
   return <Frame title={null} math={<Maths tex={meansTex(means, settings)} />} words={words} kind="means" />
+}
+
+/** What the bounds of the ratio did to the step's tokens; nothing for losses without any. */
+function boundWords(share: number, { loss_type }: LossSettings): string[] {
+  const family = TERM_OF[loss_type]
+  if (family === 'clip') return [S.formula.clippedShare(share)]
+  return family === 'cispo' ? [S.formula.cappedShare(share)] : []
 }
 
 interface FrameProps {

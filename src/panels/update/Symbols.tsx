@@ -5,7 +5,7 @@ import { cispoCap, clipRange, type Factor, LOSS_FORMULAS, TERM_OF } from '../../
 import { plain } from '../../ui/format'
 import { S } from '../../ui/strings'
 import type { LossSettings } from './explain'
-import { hasFactor } from './formula-tex'
+import { hasBonus, hasFactor } from './formula-tex'
 
 const FACTOR_SYMBOLS: Record<Factor, ReactNode> = {
   sequences: <i>B</i>,
@@ -61,7 +61,7 @@ function termRows(settings: LossSettings): [ReactNode, string][] {
   }
   const more: [ReactNode, string][] = [
     ...(hasFactor(settings) ? ([[<i>w</i>, symbol.factor]] satisfies [ReactNode, string][]) : []),
-    ...(settings.entropy_coef === 0 && !settings.use_adaptive_entropy ? [] : ([[<i>cH</i>, symbol.entropy]] satisfies [ReactNode, string][])),
+    ...(hasBonus(settings) ? ([[<i>cH</i>, symbol.entropy]] satisfies [ReactNode, string][]) : []),
   ]
   return [...rows[TERM_OF[settings.loss_type]], ...more]
 }

@@ -141,6 +141,8 @@ export function explainToken(
   if (!finished) return { kind: 'waiting', advantage }
   if (loss && !loss.masks.has(episode.index)) return { kind: 'masked', why: 'discarded' }
   if (settings.steps_per_generation > 1) return { kind: 'divided' }
+  // The later updates have a threshold of their own, which was not kept.
+  if (settings.top_entropy_quantile < 1 && settings.num_iterations > 1) return { kind: 'unrecorded' }
   const sequence = loss && termsOf(episode, loss, settings)
   const term = sequence?.terms[position]
   const old = token.trainLogprob

@@ -26,6 +26,9 @@ export function hasFactor({ loss_type, top_entropy_quantile, off_policy_mask_thr
   return top_entropy_quantile < 1 || off_policy_mask_threshold !== null || (vllm_importance_sampling_correction && loss_type !== 'vespo')
 }
 
+/** Whether entropy is paid for. */
+export const hasBonus = ({ entropy_coef, use_adaptive_entropy }: LossSettings): boolean => entropy_coef !== 0 || use_adaptive_entropy
+
 /** The whole loss in symbols; without what the settings leave out. */
 export function lossTex(settings: LossSettings): string {
   const { loss_type, beta, delta } = settings
@@ -39,7 +42,7 @@ export function lossTex(settings: LossSettings): string {
       ? [`\\ell_{i,t}=&-${before}\\min\\bigl(${delta === null ? unclipped : capped},`, `&\\quad${clipped}\\bigr)${beta === 0 ? '\\vphantom{D}' : ''}`]
       : [`\\ell_{i,t}=&\\;${before}\\bigl(${TERM_TEX[family]}\\bigr)`]
   return rows([
-    `\\mathcal{L}=&\\;${average}\\ell_{i,t}${settings.entropy_coef === 0 && !settings.use_adaptive_entropy ? '' : '-c\\,\\overline{H}'}`,
+    `\\mathcal{L}=&\\;${average}\\ell_{i,t}${hasBonus(settings) ? '-c\\,\\overline{H}' : ''}`,
     ...(isOne ? term.map((line) => line.replaceAll('\\rho_{i,t}', '\\rho_i')) : term),
     ...(beta === 0 ? [] : [`&+${kl}`]),
   ])
@@ -98,7 +101,7 @@ export function meansTex(means: StepMeans, settings: LossSettings): string {
     `\\overline{\\rho}&=${texNumber(means.ratio)}`,
     ...(Math.abs(means.factor - 1) < 1e-3 || !hasFactor(settings) ? [] : [`\\overline{w}&=${texNumber(means.factor)}`]),
     ...(means.kl === null ? [] : [`\\beta\\overline{D}&=${texPlain(settings.beta)}\\cdot${texNumber(means.kl)}=${texNumber(settings.beta * means.kl)}`]),
-    `\\mathcal{L}&=${texNumber(settled(means.loss))}`,
+    `${hasBonus(settings) ? '\\mathcal{L}+c\\overline{H}' : '\\mathcal{L}'}&=${texNumber(settled(means.loss))}`,
   ])
 }
 
