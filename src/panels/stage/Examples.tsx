@@ -8,6 +8,9 @@ import { STAGE_STRINGS as W } from '../../ui/stage-strings'
 import { drawnText } from '../trajectory/token-text'
 import { useStage, useStageActions } from './useStage'
 
+/** What is seen of the prompt before the first target, pixels. */
+const LINES_BEFORE = 48
+
 export function Examples() {
   const look = useStage((view) => view.look)
   return (
@@ -61,6 +64,12 @@ function Left({ title, count, first }: StageLook['problems'] & { title: string }
   )
 }
 
+/** Behind a long prompt its first target is what one looks for. */
+function toTarget(box: HTMLElement | null) {
+  const first = box?.querySelector('[data-target="true"]')
+  if (box && first) box.scrollTop += first.getBoundingClientRect().top - box.getBoundingClientRect().top - LINES_BEFORE
+}
+
 function Row({ example: { place, parts } }: { example: StageExample }) {
   return (
     <div className="stage-row" data-testid="stage-row">
@@ -70,7 +79,7 @@ function Row({ example: { place, parts } }: { example: StageExample }) {
             {W.row(place)}
             {parts.length > 1 && `, ${W.parts[i] ?? ''}`} · {W.counts(tokens.filter(({ target }) => target).length, tokens.length)}
           </p>
-          <div className="tokens" tabIndex={0} role="group" aria-label={`${W.row(place)} ${parts.length > 1 ? (W.parts[i] ?? '') : ''}`}>
+          <div ref={toTarget} className="tokens" tabIndex={0} role="group" aria-label={`${W.row(place)} ${parts.length > 1 ? (W.parts[i] ?? '') : ''}`}>
             {tokens.map(({ text, author, target }, t) => (
               <Fragment key={t}>
                 <span className={`token token-${author}${target ? '' : ' masked'}`} data-target={target}>
