@@ -14,7 +14,6 @@ import { GROUP_STRINGS, REWARDS_STRINGS } from './group-strings'
 import { MODEL_STRINGS } from './model-strings'
 import { REPLAY_STRINGS } from './replay-strings'
 import { RUNS_STRINGS } from './runs-strings'
-import { TAKE_AWAY_STRINGS } from './take-away-strings'
 import { TIMELINE_STRINGS } from './timeline-strings'
 import { TEACH_STRINGS } from './teach-strings'
 import { TOKEN_STRINGS, TRAJECTORY_STRINGS } from './trajectory-strings'
@@ -26,6 +25,8 @@ export const S = {
   controls: CONTROLS_STRINGS,
   bar: {
     changed: 'Settings changed: press Reset',
+    takeAway: 'Take away',
+    takeAwayHint: 'Download the adapter and everything else of this run, measure it, publish it, move on to TRL',
     copyLink: 'Copy link',
     copied: 'Link copied',
     copyFailed: 'The browser did not allow copying; the link is in the address bar.',
@@ -94,7 +95,6 @@ export const S = {
   environment: ENVIRONMENT_STRINGS,
   replay: REPLAY_STRINGS,
   runs: RUNS_STRINGS,
-  takeAway: TAKE_AWAY_STRINGS,
   teach: TEACH_STRINGS,
   crash: {
     title: 'A part of the page failed to draw.',

@@ -3,8 +3,6 @@
 import type { ExportKind, PublishProgress, PublishTarget } from '../worker/protocol'
 
 export const TAKE_AWAY_STRINGS = {
-  open: 'Take away',
-  openHint: 'Download the adapter and everything else of this run, measure it, publish it, move on to TRL',
   title: 'Take away',
   lead: 'Files in the formats that PEFT, transformers, datasets, trackio and TRL read. They are made here, without a network.',
   close: 'Close',

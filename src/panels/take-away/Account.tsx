@@ -4,6 +4,7 @@ import { useId, useState } from 'react'
 import type { PublishWish } from '../../store/account-store'
 import { useAccount, useModels, useStores } from '../../store/hooks'
 import { S } from '../../ui/strings'
+import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import { MAKE_TOKEN, TokenForm } from '../model/TokenField'
 
 /** `wish`: what is to be published how, for signing in with no more rights than that needs. */
@@ -25,7 +26,7 @@ export function Account({ wish }: { wish: PublishWish }) {
 function Known({ wish }: { wish: PublishWish }) {
   const { account } = useStores()
   const who = useAccount((view) => view.who)
-  const words = S.takeAway.account
+  const words = TAKE_AWAY_STRINGS.account
   const lacking = account.lacking(wish)
   return (
     <>
@@ -48,7 +49,7 @@ function Known({ wish }: { wish: PublishWish }) {
 function Unknown({ wish }: { wish: PublishWish }) {
   const clientId = useAccount((view) => view.clientId)
   const outOfFrame = useAccount((view) => view.outOfFrame)
-  const words = S.takeAway.account
+  const words = TAKE_AWAY_STRINGS.account
   // The site came with a client id, or a person may give one.
   const direct = clientId !== null && clientId !== '' && outOfFrame === null
   return (
@@ -85,7 +86,7 @@ function Unknown({ wish }: { wish: PublishWish }) {
 function OwnApplication({ wish }: { wish: PublishWish }) {
   const id = useId()
   const [clientId, setClientId] = useState('')
-  const words = S.takeAway.account
+  const words = TAKE_AWAY_STRINGS.account
   return (
     <details data-testid="own-application">
       <summary className="note">{words.own}</summary>
@@ -109,7 +110,7 @@ function SignIn({ wish, label, clientId }: { wish: PublishWish; label: string; c
   }
   return (
     <button type="button" className="button" data-testid="sign-in" disabled={leaving || clientId === ''} onClick={signIn}>
-      {leaving ? S.takeAway.account.going : label}
+      {leaving ? TAKE_AWAY_STRINGS.account.going : label}
     </button>
   )
 }

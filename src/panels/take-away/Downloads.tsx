@@ -5,7 +5,7 @@ import { useStores, useTakeAway } from '../../store/hooks'
 import { exportKey } from '../../store/take-away-store'
 import { bytes } from '../../ui/format'
 import { Help } from '../../ui/Help'
-import { S } from '../../ui/strings'
+import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import type { ExportKind } from '../../worker/protocol'
 import { EXPORT_KINDS, expectedBytes, hasBase, loraBytes, whyNot } from './possible'
 
@@ -13,8 +13,8 @@ export function Downloads({ run }: { run: RunRecord }) {
   return (
     <section className="take-section" data-testid="downloads">
       <div className="titled">
-        <h3>{S.takeAway.downloads.title}</h3>
-        <Help of="downloads:files" name={S.takeAway.downloads.title} />
+        <h3>{TAKE_AWAY_STRINGS.downloads.title}</h3>
+        <Help of="downloads:files" name={TAKE_AWAY_STRINGS.downloads.title} />
       </div>
       <ul className="take-list">
         {EXPORT_KINDS.map((kind) => (
@@ -31,7 +31,7 @@ const testId = (kind: ExportKind) => `export-${kind.replace('.', '-')}`
 function Download({ run, kind }: { run: RunRecord; kind: ExportKind }) {
   const { takeAway } = useStores()
   const state = useTakeAway((view) => view.exports[exportKey(run.id, kind)])
-  const words = S.takeAway.downloads
+  const words = TAKE_AWAY_STRINGS.downloads
   const [title, explanation] = words.kinds[kind]
   const why = whyNot(run, kind)
   const making = state?.state === 'making'

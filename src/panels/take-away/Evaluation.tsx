@@ -7,7 +7,7 @@ import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
 import { isActive, latestStep, type RunView } from '../../store/view'
 import { number, percent } from '../../ui/format'
 import { Help } from '../../ui/Help'
-import { S } from '../../ui/strings'
+import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 
 const START = '64'
 const MOST = 1000
@@ -15,7 +15,7 @@ const MOST = 1000
 export function Evaluation({ run }: { run: RunRecord }) {
   const id = useId()
   const { takeAway } = useStores()
-  const words = S.takeAway.evaluation
+  const words = TAKE_AWAY_STRINGS.evaluation
   const loaded = useRuns((view) => view.current === run.id)
   const unready = useRun(whyUnready)
   const { busy, error, result } = useTakeAway((view) => view.evaluation)
@@ -89,7 +89,7 @@ export function Evaluation({ run }: { run: RunRecord }) {
 function OtherBase({ run: { id, config, checkpoint }, disabled }: { run: RunRecord; disabled: boolean }) {
   const { runs } = useStores()
   const measuring = useRuns((view) => view.measuring)
-  const words = S.takeAway.evaluation
+  const words = TAKE_AWAY_STRINGS.evaluation
   if (config.precision === 'float32' || checkpoint === null) return null
   const to = measuring === null ? ('float32' as const) : undefined
   return (
@@ -104,7 +104,7 @@ function OtherBase({ run: { id, config, checkpoint }, disabled }: { run: RunReco
 
 /** Why the loaded run cannot be measured now. */
 function whyUnready(view: RunView): string | null {
-  const words = S.takeAway.evaluation
+  const words = TAKE_AWAY_STRINGS.evaluation
   const step = latestStep(view)
   if (isActive(view.run)) return words.training
   if (view.engine === null || view.run.state === 'loading' || view.run.state === 'load-paused') return words.loading
@@ -112,7 +112,7 @@ function whyUnready(view: RunView): string | null {
 }
 
 function Progress() {
-  const words = S.takeAway.evaluation
+  const words = TAKE_AWAY_STRINGS.evaluation
   const evaluation = useRun((view) => view.evaluation)
   const text = evaluation ? words.progress(words.splits[evaluation.split], evaluation.done, evaluation.total) : words.starting
   return (
@@ -124,7 +124,7 @@ function Progress() {
 }
 
 function Results({ records }: { records: readonly EvaluationRecord[] }) {
-  const words = S.takeAway.evaluation
+  const words = TAKE_AWAY_STRINGS.evaluation
   const { columns } = words
   if (records.length === 0) return <p className="note">{words.none}</p>
   const interval = ({ solved, scorable }: EvaluationRecord) => {

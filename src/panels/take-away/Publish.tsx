@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { RunRecord } from '../../core/run-record'
 import { useStores, useTakeAway } from '../../store/hooks'
 import { Help } from '../../ui/Help'
-import { S } from '../../ui/strings'
+import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import { Account } from './Account'
 import { PublishForm } from './PublishForm'
 import { PublishState } from './PublishState'
@@ -15,7 +15,7 @@ export type Into = 'new' | 'existing' | 'pull-request'
 export function Publish({ run }: { run: RunRecord }) {
   const publish = useTakeAway((view) => view.publish)
   const [into, setInto] = useState<Into>('new')
-  const words = S.takeAway.publish
+  const words = TAKE_AWAY_STRINGS.publish
   const { takeAway, account } = useStores()
   const update = () => {
     // A right that is lacking for it is asked for above.

@@ -7,7 +7,7 @@ import { isRepoId } from '../../hub/model-reference'
 import { withoutTokens } from '../../hub/secrets'
 import type { PublishWish } from '../../store/account-store'
 import { useAccount, useModels, useStores } from '../../store/hooks'
-import { S } from '../../ui/strings'
+import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import type { PublishTarget } from '../../worker/protocol'
 import { whyNot } from './possible'
 import type { Into } from './Publish'
@@ -45,7 +45,7 @@ export function PublishForm({ run, into, wish, onInto }: PublishFormProps) {
   const [typed, setTyped] = useState<string | null>(null)
   const [isPrivate, setPrivate] = useState(true)
   const [agreed, setAgreed] = useState(false)
-  const words = S.takeAway.publish
+  const words = TAKE_AWAY_STRINGS.publish
   const text = typed ?? proposed(run, { what, into, owner })
   const repo = text.trim()
   const named = isRepoId(repo)
@@ -113,7 +113,7 @@ function Segments<T extends string>({ name, legend, all, names, chosen, onChoose
 /** `hint`: what the text lacks. */
 function Repository({ text, wrong, hint, onChange }: { text: string; wrong: boolean; hint: string | null; onChange: (text: string) => void }) {
   const id = useId()
-  const words = S.takeAway.publish
+  const words = TAKE_AWAY_STRINGS.publish
   return (
     <div className="publish-repo">
       <label htmlFor={id}>{words.repo}</label>

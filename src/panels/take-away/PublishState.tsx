@@ -4,7 +4,7 @@ import { useStores } from '../../store/hooks'
 import type { PublishView } from '../../store/take-away-store'
 import { bytes, roughTime } from '../../ui/format'
 import { takeLostFocus } from '../../ui/focus'
-import { S } from '../../ui/strings'
+import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import type { PublishProgress, PublishResult } from '../../worker/protocol'
 
 interface PublishStateProps {
@@ -23,7 +23,7 @@ export function PublishState({ publish, onUpdate }: PublishStateProps) {
 
 function UnderWay({ publish: { progress, stopping, target } }: { publish: PublishView }) {
   const { takeAway } = useStores()
-  const words = S.takeAway.publish
+  const words = TAKE_AWAY_STRINGS.publish
   const uploading = progress?.stage === 'uploading' ? progress : null
   const text = sentence(progress)
   return (
@@ -49,7 +49,7 @@ function UnderWay({ publish: { progress, stopping, target } }: { publish: Publis
 }
 
 function sentence(progress: PublishProgress | null): string {
-  const words = S.takeAway.publish
+  const words = TAKE_AWAY_STRINGS.publish
   if (!progress) return words.stages.preparing
   if (progress.stage === 'uploading') return words.uploading(bytes(progress.done), bytes(progress.total))
   if (progress.stage === 'waiting') return words.waiting(roughTime(progress.seconds), progress.reason)
@@ -58,7 +58,7 @@ function sentence(progress: PublishProgress | null): string {
 
 function Ended({ publish, result, onUpdate }: PublishStateProps & { result: PublishResult }) {
   const { takeAway, account } = useStores()
-  const words = S.takeAway.publish
+  const words = TAKE_AWAY_STRINGS.publish
   return (
     <>
       {result.ok ? <Published publish={publish} result={result} /> : <Refused id={publish.id} result={result} />}
@@ -82,7 +82,7 @@ function Ended({ publish, result, onUpdate }: PublishStateProps & { result: Publ
 }
 
 function Published({ publish: { target }, result }: { publish: PublishView; result: Extract<PublishResult, { ok: true }> }) {
-  const words = S.takeAway.publish
+  const words = TAKE_AWAY_STRINGS.publish
   return (
     <div role="status" data-testid="published">
       <p>
@@ -103,7 +103,7 @@ function Published({ publish: { target }, result }: { publish: PublishView; resu
 
 function Refused({ id, result: { error, advice } }: { id: string; result: Extract<PublishResult, { ok: false }> }) {
   const { takeAway } = useStores()
-  const words = S.takeAway.publish
+  const words = TAKE_AWAY_STRINGS.publish
   return (
     <div role="alert" data-testid="publish-refused">
       <p className="notice failure">

@@ -12,9 +12,9 @@ export function TakeAwayButton() {
     takeAway.show(subject)
   }
   return (
-    <button type="button" className="button quiet worded" data-testid="take-away-open" title={S.takeAway.openHint} onClick={open}>
+    <button type="button" className="button quiet worded" data-testid="take-away-open" title={S.bar.takeAwayHint} onClick={open}>
       <IconTakeAway />
-      <span>{S.takeAway.open}</span>
+      <span>{S.bar.takeAway}</span>
     </button>
   )
 }

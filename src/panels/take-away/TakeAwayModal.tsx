@@ -3,7 +3,7 @@
 import { useId } from 'react'
 import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
 import { Modal } from '../../ui/Modal'
-import { S } from '../../ui/strings'
+import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import { runLabels } from '../runs/run-labels'
 import { Downloads } from './Downloads'
 import { Evaluation } from './Evaluation'
@@ -11,7 +11,7 @@ import { Publish } from './Publish'
 
 export function TakeAwayModal() {
   const { takeAway } = useStores()
-  const words = S.takeAway
+  const words = TAKE_AWAY_STRINGS
   return (
     <Modal id="take-away" help="dialog:take-away" title={words.title} lead={words.lead} close={words.close} onClose={() => takeAway.show(null)} head={<WhichRun />}>
       <Sections />
@@ -36,7 +36,7 @@ function WhichRun() {
   const labels = runLabels(runs ?? [])
   return (
     <div className="take-run">
-      <label htmlFor={id}>{S.takeAway.run}</label>
+      <label htmlFor={id}>{TAKE_AWAY_STRINGS.run}</label>
       <select id={id} data-testid="take-away-run" value={run.id} onChange={(e) => takeAway.show(e.target.value)}>
         {runs?.map((r) => (
           <option key={r.id} value={r.id}>
@@ -44,7 +44,7 @@ function WhichRun() {
           </option>
         ))}
       </select>
-      <span className="note">{S.takeAway.at(run.step)}</span>
+      <span className="note">{TAKE_AWAY_STRINGS.at(run.step)}</span>
     </div>
   )
 }
@@ -52,7 +52,7 @@ function WhichRun() {
 /** What it is comes first: a narrow selector cuts the end. */
 function optionOf(label: string, loaded: boolean, behind: boolean): string {
   if (!loaded) return label
-  return behind ? S.takeAway.behind(label) : S.takeAway.loaded(label)
+  return behind ? TAKE_AWAY_STRINGS.behind(label) : TAKE_AWAY_STRINGS.loaded(label)
 }
 
 function Sections() {
@@ -61,7 +61,7 @@ function Sections() {
   if (!run) {
     return (
       <p className="empty" data-testid="nothing-to-take">
-        {problem === '' ? S.takeAway.none : problem}
+        {problem === '' ? TAKE_AWAY_STRINGS.none : problem}
       </p>
     )
   }

@@ -3,7 +3,7 @@
 import type { RunRecord } from '../../core/run-record'
 import { isHubModel } from '../../env/models'
 import { shortName } from '../../store/model-settings'
-import { S } from '../../ui/strings'
+import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import type { ExportKind } from '../../worker/protocol'
 
 /** Top to bottom. */
@@ -13,7 +13,7 @@ const NEED_ADAPTER: readonly ExportKind[] = ['adapter', 'merged', 'trl', 'everyt
 
 /** Why a file of this kind cannot be made; null where it can. */
 export function whyNot(run: RunRecord, kind: ExportKind): string | null {
-  const words = S.takeAway.downloads
+  const words = TAKE_AWAY_STRINGS.downloads
   if (!NEED_ADAPTER.includes(kind)) return null
   if (run.lora === null) return words.noLora
   if (run.checkpoint === null) return words.noAdapter
