@@ -12,6 +12,7 @@ import trl
 
 from adapter_cases import make_adapter_cases
 from chat_cases import make_chat_cases
+from dpo_cases import make_dpo_cases
 from engine_cases import make_engine_cases
 from models import make_models
 from quantised_cases import make_quantised_cases
@@ -27,7 +28,7 @@ def main() -> None:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     shutil.rmtree(OUT, ignore_errors=True)
-    for make in (make_safetensors_cases, make_schedule_cases, make_trl_cases, make_reward_cases, make_chat_cases):
+    for make in (make_safetensors_cases, make_schedule_cases, make_trl_cases, make_dpo_cases, make_reward_cases, make_chat_cases):
         make()
         print(f"{make.__name__}: {time.time() - started:.1f} s so far")
     names = make_models()

@@ -21,7 +21,7 @@ export interface DpoOptions {
   loss_type: DpoLossType
   /** How far the policy may leave the reference: above 0, smaller is farther. */
   beta: number
-  /** Share of pairs that are taken to be the wrong way round; read by sigmoid, robust and exo_pair, 0 to below 0.5. */
+  /** Share of pairs that are taken to be the wrong way round, 0 to below 0.5; read by robust alone, as in TRL. */
   label_smoothing: number
 }
 
@@ -29,16 +29,14 @@ const sigmoid = (x: number) => 1 / (1 + Math.exp(-x))
 /** log σ(x) without overflow on either side. */
 const logSigmoid = (x: number) => (x < 0 ? x - Math.log1p(Math.exp(x)) : -Math.log1p(Math.exp(-x)))
 
-/** −(1 − ls)·log σ(z) − ls·log σ(−z) over `scale`, z = β·(c − r). */
-const smoothed = (z: number, ls: number, beta: number, scale: number) => {
-  const byMargin = (beta * (ls * sigmoid(z) - (1 - ls) * sigmoid(-z))) / scale
-  return { value: (-(1 - ls) * logSigmoid(z) - ls * logSigmoid(-z)) / scale, byChosen: byMargin, byRejected: -byMargin }
-}
-
 /** TRL's loss types that are a function of one pair. */
 export const DPO_LOSSES = {
-  /** DPO (arXiv 2305.18290); label_smoothing makes it cDPO. */
-  sigmoid: (c, r, { beta, label_smoothing: ls }) => smoothed(beta * (c - r), ls, beta, 1),
+  /** DPO (arXiv 2305.18290). */
+  sigmoid: (c, r, { beta }) => {
+    const z = beta * (c - r)
+    const byMargin = -beta * sigmoid(-z)
+    return { value: -logSigmoid(z), byChosen: byMargin, byRejected: -byMargin }
+  },
   /** Unbiased where a share `label_smoothing` of the pairs is the wrong way round (arXiv 2403.00409). */
   robust: (c, r, { beta, label_smoothing: ls }) => {
     const z = beta * (c - r)

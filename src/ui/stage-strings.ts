@@ -89,6 +89,6 @@ export const STAGE_STRINGS = {
     seed: 'Decides the order of the rows.',
     loss_type: 'Which function of the pair is minimised: sigmoid is DPO; ipo aims at a fixed distance; hinge stops at a margin; robust reckons with pairs that are the wrong way round; the others are TRL’s.',
     beta: 'How strongly the policy is held to the adapter that the stage began with: larger is closer.',
-    label_smoothing: 'Share of pairs that may be the wrong way round; read by sigmoid and robust.',
+    label_smoothing: 'Share of pairs that may be the wrong way round; read by robust alone, as in TRL.',
   } satisfies Record<keyof StageSettings, string>,
 } as const

@@ -1,5 +1,6 @@
 /** The loss as TeX: with its symbols, and with a token's or a step's numbers in their place. */
 
+import { DEFAULT_GRPO } from '../../core/config'
 import { cispoCap, clipRange, FACTOR_TEX, LOSS_FORMULAS, TERM_OF, TERM_TEX } from '../../rl'
 import { number, plain } from '../../ui/format'
 import type { LossSettings, StepMeans, TokenNumbers } from './explain'
@@ -21,10 +22,17 @@ const factor = (value: number) => (value < 0 ? `(${texNumber(value)})` : texNumb
 
 const rows = (lines: readonly string[]) => `\\begin{aligned}${lines.join('\\\\[3px]')}\\end{aligned}`
 
-/** Whether something may multiply the policy term: a mask, or the correction for the sampler. */
-export function hasFactor({ loss_type, top_entropy_quantile, off_policy_mask_threshold, vllm_importance_sampling_correction }: LossSettings): boolean {
-  return top_entropy_quantile < 1 || off_policy_mask_threshold !== null || (vllm_importance_sampling_correction && loss_type !== 'vespo')
+/**
+ * Whether the formula has a factor before the policy term: a mask, or the correction for the sampler. TRL's default correction is 1 in all
+ * digits that are shown, and a symbol for it would only be in the way; where it is not, the token's own numbers have it.
+ */
+export function hasFactor(settings: LossSettings): boolean {
+  const { loss_type, top_entropy_quantile, off_policy_mask_threshold, vllm_importance_sampling_correction } = settings
+  const isOwn = CORRECTION.some((key) => settings[key] !== DEFAULT_GRPO[key])
+  return top_entropy_quantile < 1 || off_policy_mask_threshold !== null || (vllm_importance_sampling_correction && isOwn && loss_type !== 'vespo')
 }
+
+const CORRECTION = ['vllm_importance_sampling_mode', 'vllm_importance_sampling_clip_max', 'vllm_importance_sampling_clip_min'] as const
 
 /** Whether entropy is paid for. */
 export const hasBonus = ({ entropy_coef, use_adaptive_entropy }: LossSettings): boolean => entropy_coef !== 0 || use_adaptive_entropy
