@@ -48,8 +48,8 @@ async function firstLoadRows({ browser, url }: Site, log: BenchLog): Promise<Ben
   ]
 }
 
-/** Sampled so hot that the model hardly ever ends its turn: episodes as long as they may be. */
-const LONG = { temperature: 6, max_completion_length: 740, num_generations: 8, prompts_per_step: 8, max_tool_calling_iterations: 64, max_steps: 1 }
+/** Sampled as hot as the page allows: the model hardly ever ends its turn, and most episodes are as long as they may be. */
+const LONG = { temperature: 5, max_completion_length: 740, num_generations: 8, prompts_per_step: 8, max_tool_calling_iterations: 64, max_steps: 1 }
 
 async function frameRows(site: Site, log: BenchLog): Promise<BenchRow[]> {
   const base = presetConfig(presetById('lane'), 1)
