@@ -188,7 +188,7 @@ ${divided ? `    if per_device % SHARES:
         # A step of the optimizer is a step of the page, however many devices share it.
         per_device_train_batch_size=micro_batch,
         gradient_accumulation_steps=per_device // micro_batch,
-${divided ? '        steps_per_generation=SHARES * (per_device // micro_batch),\n' : ''}${settingLines(grpoSettings(config), 8)}
+${divided ? '        steps_per_generation=SHARES * (per_device // micro_batch),\n' : ''}${grpo.dynamic_sampling ? '        # The page samples groups without a signal again (dynamic_sampling); TRL has no such option, and trains on what was sampled.\n' : ''}${settingLines(grpoSettings(config), 8)}
         bf16=has_gpu,
         use_cpu=not has_gpu,
         gradient_checkpointing=has_gpu,

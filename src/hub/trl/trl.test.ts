@@ -85,7 +85,7 @@ describe('train.py', () => {
     ]) expect(script).toContain(line)
     // Nothing of GrpoConfig is forgotten: what is no argument of GRPOConfig is computed in the script.
     const mapped = new Set(grpoSettings(run({}, grpo).config).map(({ name }) => name))
-    const computed = ['prompts_per_step', 'max_steps', 'target_reward', 'steps_per_generation', 'reward_funcs']
+    const computed = ['prompts_per_step', 'max_steps', 'target_reward', 'steps_per_generation', 'dynamic_sampling', 'max_resampled_groups', 'reward_funcs']
     expect(Object.keys(run({}, grpo).config.grpo).filter((key) => !mapped.has(key)).sort()).toEqual(computed.sort())
   })
 
@@ -93,6 +93,11 @@ describe('train.py', () => {
     const divided = train(run({}, { steps_per_generation: 2, num_iterations: 3 }))
     for (const line of ['SHARES = 2', 'per_device //= SHARES', 'max_steps=args.steps * NUM_ITERATIONS * SHARES,', 'steps_per_generation=SHARES * (per_device // micro_batch),']) expect(divided).toContain(line)
     expect(train(run())).not.toContain('SHARES')
+  })
+
+  it('says what TRL cannot do', () => {
+    expect(train(run({}, { dynamic_sampling: true }))).toContain('(dynamic_sampling); TRL has no such option')
+    expect(train(run())).not.toContain('dynamic_sampling')
   })
 
   it('calls a constant rate with a warm-up by its own name', () => {
