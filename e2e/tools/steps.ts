@@ -10,14 +10,14 @@ import { ensureVenv, type VenvName } from './venv'
 export interface Step {
   name: string
   run(): Promise<Tally>
-  /** It leaves room for others: begun at once, beside the steps before it. */
-  early?: true
+  /** It leaves room for others: begun at once, beside the steps before it; or together with the step of this name, which leaves room itself. */
+  early?: true | string
 }
 
 const minute = 60_000
 
-/** A step that is one Node program of an npm package. `early`: it keeps one core busy and leaves room for the step before it. */
-export function packageStep(name: string, file: string, args: readonly string[], early?: true): Step {
+/** A step that is one Node program of an npm package. `early`: it keeps one core busy and leaves room for another step. */
+export function packageStep(name: string, file: string, args: readonly string[], early?: true | string): Step {
   return {
     name,
     ...(early ? { early } : {}),
@@ -74,11 +74,16 @@ export async function runSteps(steps: readonly Step[], wanted: readonly string[]
       const message = error instanceof Error ? error.message : String(error)
       return { passed: 0, failed: 1, skipped: [], troubles: [`${step.name}: ${message}`] }
     })
-  const early = new Map(chosen.filter(step => step.early).map(step => [step, tallyOf(step)]))
+  const begun = new Map<Step, Promise<Tally>>()
+  const begin = (some: readonly Step[]) => {
+    for (const step of some) if (!begun.has(step)) begun.set(step, tallyOf(step))
+  }
+  begin(chosen.filter(step => step.early === true))
   for (const step of chosen) {
     process.stdout.write(`\n=== ${step.name} ===\n`)
+    begin([step, ...chosen.filter(({ early }) => early === step.name)])
     const started = Date.now()
-    const tally = await (early.get(step) ?? tallyOf(step))
+    const tally = await (begun.get(step) ?? tallyOf(step))
     tallies.push(tally)
     const seconds = ((Date.now() - started) / 1000).toFixed(1)
     process.stdout.write(`=== ${step.name}: ${tally.passed} passed, ${tally.failed} failed, ${tally.skipped.length} skipped in ${seconds} s\n`)

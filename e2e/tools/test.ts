@@ -5,13 +5,14 @@ import { packageStep, pythonStep, runSteps, vitestStep } from './steps'
 
 await demandPrerequisites({ chromium: true })
 const steps = [
-  packageStep('typecheck', 'typescript/bin/tsc', ['--noEmit']),
-  packageStep('lint', 'eslint/bin/eslint.js', ['.'], true),
   vitestStep('unit'),
   pythonStep('openenv', 'openenv'),
   pythonStep('openenv-old', 'openenv-old'),
   pythonStep('openenv-libraries', 'openenv-libraries'),
   vitestStep('integration'),
+  // Integration mostly waits for its servers.
+  packageStep('typecheck', 'typescript/bin/tsc', ['--noEmit'], 'integration'),
+  packageStep('lint', 'eslint/bin/eslint.js', ['.'], 'integration'),
   packageStep('build', 'vite/bin/vite.js', ['build']),
   vitestStep('browser'),
 ]

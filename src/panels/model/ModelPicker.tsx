@@ -5,7 +5,6 @@ import type { RunConfig } from '../../core/config'
 import { CURATED_MODELS, isHubModel } from '../../env/models'
 import { useSetup, useStores } from '../../store/hooks'
 import { suitedSettings, writeReference } from '../../store/model-settings'
-import { writeSetting } from '../../store/settings'
 import { bytes, parameterCount, plain } from '../../ui/format'
 import { Help } from '../../ui/Help'
 import { later } from '../../ui/later'
@@ -18,7 +17,7 @@ const OTHER = 'other'
 /** 'learning_rate 2e−5, prompts_per_step 1'. */
 function suitedText(config: RunConfig): string {
   return suitedSettings(config)
-    .map(([key, value]) => `${key} ${typeof value === 'number' ? plain(value) : writeSetting(value)}`)
+    .map(([key, value]) => `${key} ${typeof value === 'number' ? plain(value) : value === null ? 'off' : typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
     .join(', ')
 }
 
