@@ -7,6 +7,7 @@ import type { LoraConfig, Precision } from '../../src/core/config'
 import { parseModelConfig } from '../../src/model/config'
 import { CONFIG, LORA } from '../../src/runtime/testing/random-model'
 import { launchChromium } from './chromium'
+import { expectParity, expectSame } from './engine-parity'
 import { openHarness, runInPage } from './harness'
 import type { LostResult, RunRequest, RunResult } from './modules/engine-run'
 import { startDevServer, type RunningServer } from './server'
@@ -39,55 +40,11 @@ async function inWorker<Result>(server: RunningServer, name: string, arg: unknow
 
 const runOn = (server: RunningServer, request: RunRequest): Promise<RunResult> => inWorker(server, 'run', request)
 
-/** |a − b| / |b| over whole vectors. */
-function relative(a: readonly number[], b: readonly number[]): number {
-  const norm = (values: readonly number[]): number => Math.sqrt(values.reduce((sum, x) => sum + x * x, 0))
-  expect(a.length).toBe(b.length)
-  return norm(a.map((x, i) => x - (b[i] as number))) / Math.max(norm(b), 1e-12)
-}
-
-function largest(a: readonly (readonly number[])[], b: readonly (readonly number[])[]): number {
-  expect(a.map((row) => row.length)).toEqual(b.map((row) => row.length))
-  return Math.max(...a.flatMap((row, i) => row.map((x, k) => Math.abs(x - (b[i]?.[k] as number)))))
-}
-
-function expectSame(ours: RunResult, theirs: RunResult): void {
-  expect(largest(ours.logprobs, theirs.logprobs)).toBeLessThan(1e-4)
-  expect(largest(ours.entropies, theirs.entropies)).toBeLessThan(1e-4)
-  expect(ours.argmax).toEqual(theirs.argmax)
-  expect(Object.keys(ours.gradients)).toEqual(Object.keys(theirs.gradients))
-  for (const [name, gradient] of Object.entries(theirs.gradients)) {
-    expect(gradient.some((x) => Math.abs(x) > 1e-6), `${name} has a gradient`).toBe(true)
-    expect(relative(ours.gradients[name] as number[], gradient), name).toBeLessThan(1e-3)
-    expect(relative(ours.stepped[name] as number[], theirs.stepped[name] as number[]), `${name} after AdamW`).toBeLessThan(1e-4)
-  }
-  expect(ours.grad_norm / theirs.grad_norm).toBeCloseTo(1, 4)
-  expect(ours.sampled.map((draws) => draws.map(({ id, top }) => [id, ...top.map((t) => t.id)]))).toEqual(
-    theirs.sampled.map((draws) => draws.map(({ id, top }) => [id, ...top.map((t) => t.id)])),
-  )
-  const numbers = ({ sampled }: RunResult): number[][] => sampled.flat().map(({ logprob, entropy, top }) => [logprob, entropy, ...top.map((t) => t.prob)])
-  expect(largest(numbers(ours), numbers(theirs))).toBeLessThan(1e-4)
-  expect(ours.sampled.flat().every(({ logprob }) => logprob < 0)).toBe(true)
-}
-
 describe.each([
   ['a LoRA on all seven targets', {}],
-  ['all parameters', { lora: null }],
   ['a LoRA over 4-bit codes', { precision: 'int4' }],
-  ['a LoRA over 8-bit codes', { precision: 'int8' }],
 ] as const)('%s', (_, request) => {
-  it('WebGPU computes what WASM computes, and keeps no memory from step to step', async () => {
-    const wasm = await runOn(isolated, { backend: 'wasm', threads: 2, ...request })
-    expect(wasm.isolated).toBe(true)
-    expect(wasm.info).toMatchObject({ backend: 'wasm', threads: 2, device: '2 threads' })
-    const gpu = await runOn(isolated, { backend: 'webgpu', ...request })
-    expect(gpu.info).toMatchObject({ backend: 'webgpu', threads: 1, device: 'test', parameters: wasm.info.parameters, trainable: wasm.info.trainable })
-    expectSame(gpu, wasm)
-    for (const { bytes } of [wasm, gpu]) {
-      expect(bytes).toEqual([bytes[0], bytes[0], bytes[0]])
-      expect(bytes[0]).toBeGreaterThan(0)
-    }
-  })
+  it('WebGPU computes what WASM computes, and keeps no memory from step to step', () => expectParity((asked) => runOn(isolated, asked), request))
 })
 
 it('every artifact of a LoRA spec, over each kind of base, and of a full-parameter spec runs on the GPU alone', async () => {

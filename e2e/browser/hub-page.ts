@@ -62,7 +62,7 @@ export async function startStand(options: ChromiumOptions = {}): Promise<HubStan
 
 /** Metrics without those that are measured by a clock. */
 export function untimed(metrics: Metrics): Metrics {
-  return Object.fromEntries(Object.entries(metrics).filter(([name]) => !/latency|time/.test(name)))
+  return Object.fromEntries(Object.entries(metrics).filter(([name]) => !/latency|time|per_second/.test(name)))
 }
 
 /** Waits for the answer to the last look-up. */

@@ -37,11 +37,8 @@ function expectUnharmed({ before, after }: SelfTestRun): void {
   expect(after).toEqual(before)
 }
 
-it.each([
-  ['tiny', 'float32'],
-  ['random-qwen3', 'int4'],
-] as const)('a GPU that is right passes: %s at %s', async (model, precision) => {
-  const [run] = (await test({ model, precision, faults: ['none'] })) as [SelfTestRun]
+it('a GPU that is right passes, at 4 bits too', async () => {
+  const [run] = (await test({ model: 'random-qwen3', precision: 'int4', faults: ['none'] })) as [SelfTestRun]
   expect(run.report).toMatchObject({ ok: true, adapter: 'Acme GPU 9', problem: '' })
   // Two engines that are not the same one differ by their rounding, and by no more.
   expect(run.report?.logprobError).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** The tab dies twice at a random moment of a run: what is resumed equals the run that nobody disturbed. */
+/** The tab dies at a random moment of a run: what is resumed equals the run that nobody disturbed. */
 
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -19,9 +19,7 @@ afterAll(async () => {
 
 it('a killed tab costs at most the step that was being trained, bit for bit', async () => {
   const { seconds, ...whole } = await undisturbed(browser, server.url)
-  for (const key of [1, 2]) {
-    const { at, after, ...resumed } = await killedOnce(browser, server.url, seconds, key)
-    expect(resumed, `killed after ${after.toFixed(2)} s, resumed at step ${at}`).toEqual(whole)
-    expect(at).toBeGreaterThan(0)
-  }
+  const { at, after, ...resumed } = await killedOnce(browser, server.url, seconds, 1)
+  expect(resumed, `killed after ${after.toFixed(2)} s, resumed at step ${at}`).toEqual(whole)
+  expect(at).toBeGreaterThan(0)
 })

@@ -93,8 +93,8 @@ async function outcome(page: Page): Promise<Outcome> {
             await unpack(episodes),
           ]),
         ),
-        // How long an answer took is no part of a run.
-        (key, value: unknown) => (key === 'ms' ? undefined : value),
+        // How long an answer took, and what each slot did when, is no part of a run.
+        (key, value: unknown) => (key === 'ms' || key === 'spans' ? undefined : value),
       ),
     }
   })

@@ -1,7 +1,7 @@
 /** A model of the Hub on WebGPU (SwiftShader) at 4 bits: the verdict, the self-test on a slice of its weights, a step. */
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startStand, type HubStand } from './hub-page'
+import { startStand, type HubStand } from '../browser/hub-page'
 
 let stand: HubStand
 beforeAll(async () => {
