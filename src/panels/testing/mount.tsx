@@ -10,8 +10,8 @@ import type { Message } from '../../worker/protocol'
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
 
-let unmount = () => {}
-afterEach(() => act(() => unmount()))
+const mounted = new Set<() => void>()
+afterEach(() => act(() => mounted.forEach((unmount) => unmount())))
 
 /** `draw` makes what is drawn of the stores of a page with this hash. Messages show at once; it goes away when the test ends. */
 export async function mount(draw: (stores: Stores) => ReactElement, hash = '') {
@@ -19,10 +19,12 @@ export async function mount(draw: (stores: Stores) => ReactElement, hash = '') {
   const stores = createStores(port, hash, { now: () => 0, schedule: (callback) => callback() })
   const host = document.body.appendChild(document.createElement('div'))
   const root = createRoot(host)
-  unmount = () => {
+  const unmount = () => {
+    mounted.delete(unmount)
     root.unmount()
     host.remove()
   }
+  mounted.add(unmount)
   await act(async () => root.render(draw(stores)))
   const say = (...messages: Message[]) => act(async () => port.say(...messages))
   const find = <T extends HTMLElement = HTMLButtonElement>(id: string) => host.querySelector<T>(`[data-testid="${id}"]`)
