@@ -33,13 +33,14 @@ const still = matchMedia('(prefers-reduced-motion: reduce)').matches
 const showRecording = (place: LinkPlace) => startReplay(stores, client, { fetch: fetchRecording, still, place })
 stores.lessons.recordingBy(showRecording)
 // The recording moves, and its curves are there.
-const drawn = showRecording(readLink(location.hash)).then(() => Promise.all([import('./panels/curves/Chart'), nextFrames()]))
+const drawn = showRecording(readLink(location.hash))
+  .then(() => import('./panels/curves/Chart'))
+  .then(nextFrames)
+  .then(nextFrames)
 holdUntil(drawn, DURATIONS.firstDraw)
 void firstDrawOver().then(() => {
   stores.controller.start()
-  // Safari has no idle callback.
-  if ('requestIdleCallback' in window) requestIdleCallback(() => void fetchLater(), { timeout: DURATIONS.idle })
-  else setTimeout(() => void fetchLater(), DURATIONS.idle)
+  setTimeout(() => void fetchLater(), DURATIONS.idle)
 })
 
 const root = document.getElementById('root')

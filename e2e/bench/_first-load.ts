@@ -1,7 +1,7 @@
 /** How a first visit goes: when the page paints, what of its JavaScript comes before the recorded run moves, what shifts afterwards. */
 
 import { gzipSync } from 'node:zlib'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Response } from 'playwright-core'
 
 export interface FirstLoad {
   /** First contentful paint, ms after navigation. */
@@ -66,8 +66,8 @@ export async function firstLoad(browser: Browser, url: string, watched: number, 
     page.on('response', (response) => {
       const { pathname } = new URL(response.url())
       if (!/\.m?js$/.test(pathname)) return
-      // The page's own modules are asked for by its frame; those of a worker bear another type of resource or no frame.
-      const worker = /worker|onnxruntime|ort-|transformers/.test(pathname)
+      // What no frame asks for is a worker's.
+      const worker = response.request().serviceWorker() !== null || !belongsToFrame(response) || /worker-/.test(pathname)
       scripts.push({ name: pathname.split('/').at(-1) ?? pathname, worker, bytes: response.body().then((body) => gzipSync(body, { level: 9 }).length, () => 0) })
     })
     await page.goto(url, { waitUntil: 'commit' })
@@ -93,6 +93,12 @@ export async function firstLoad(browser: Browser, url: string, watched: number, 
   } finally {
     await context.close()
   }
+}
+
+/** Whether the page itself asked, and not its worker, whose imports bear no name of the page among their referrers. */
+function belongsToFrame(response: Response): boolean {
+  const { referer = '' } = response.request().headers()
+  return !/worker-[\w-]+\.js/.test(referer)
 }
 
 /** When the first element of the selector was there, ms after navigation. */

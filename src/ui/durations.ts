@@ -21,7 +21,7 @@ export const DURATIONS = {
   chart: 250,
   /** Longest that the engine and what is fetched later wait for the recording to move. */
   firstDraw: 2500,
-  /** When the page is taken to have nothing to do, where the browser does not say. */
+  /** How long after its first draw the page fetches what may be wanted later. */
   idle: 2000,
   /** Between one chart and the next. */
   nextChart: 40,
