@@ -67,7 +67,7 @@ export async function firstLoad(browser: Browser, url: string, watched: number, 
       const { pathname } = new URL(response.url())
       if (!/\.m?js$/.test(pathname)) return
       // What no frame asks for is a worker's.
-      const worker = response.request().serviceWorker() !== null || !belongsToFrame(response) || /worker-/.test(pathname)
+      const worker = !belongsToFrame(response) || /worker-/.test(pathname)
       scripts.push({ name: pathname.split('/').at(-1) ?? pathname, worker, bytes: response.body().then((body) => gzipSync(body, { level: 9 }).length, () => 0) })
     })
     await page.goto(url, { waitUntil: 'commit' })

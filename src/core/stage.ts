@@ -33,40 +33,25 @@ export interface StageSettings {
 }
 
 /** TRL's defaults but three: assistant_only_loss is on, and both learning rates are ten times TRL's, because a LoRA is trained. */
-export const DEFAULT_STAGE: Readonly<Record<StageKind, StageSettings>> = {
-  sft: {
-    learning_rate: 2e-4,
-    lr_scheduler_type: 'linear',
-    warmup_steps: 0,
-    weight_decay: 0,
-    max_grad_norm: 1,
-    per_device_train_batch_size: 8,
-    num_train_epochs: 3,
-    max_steps: -1,
-    max_length: 1024,
-    assistant_only_loss: true,
-    seed: 42,
-    loss_type: 'sigmoid',
-    beta: 0.1,
-    label_smoothing: 0,
-  },
-  dpo: {
-    learning_rate: 1e-5,
-    lr_scheduler_type: 'linear',
-    warmup_steps: 0,
-    weight_decay: 0,
-    max_grad_norm: 1,
-    per_device_train_batch_size: 8,
-    num_train_epochs: 3,
-    max_steps: -1,
-    max_length: 1024,
-    assistant_only_loss: true,
-    seed: 42,
-    loss_type: 'sigmoid',
-    beta: 0.1,
-    label_smoothing: 0,
-  },
+const COMMON: StageSettings = {
+  learning_rate: 2e-4,
+  lr_scheduler_type: 'linear',
+  warmup_steps: 0,
+  weight_decay: 0,
+  max_grad_norm: 1,
+  per_device_train_batch_size: 8,
+  num_train_epochs: 3,
+  max_steps: -1,
+  max_length: 1024,
+  assistant_only_loss: true,
+  seed: 42,
+  loss_type: 'sigmoid',
+  beta: 0.1,
+  label_smoothing: 0,
 }
+
+/** What a stage begins with. */
+export const DEFAULT_STAGE: Readonly<Record<StageKind, StageSettings>> = { sft: COMMON, dpo: { ...COMMON, learning_rate: 1e-5 } }
 
 /** A stage that was trained, in the order of the run. */
 export interface StageRecord {

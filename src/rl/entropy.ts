@@ -52,6 +52,11 @@ export type EntropyOptions = Pick<
   'entropy_coef' | 'use_adaptive_entropy' | 'entropy_coef_min' | 'entropy_coef_max' | 'entropy_coef_delta' | 'entropy_target'
 >
 
+/** Whether the loss has an entropy bonus at all, which the adaptive mode may hold at 0. */
+export function hasEntropyBonus({ entropy_coef, use_adaptive_entropy }: Pick<EntropyOptions, 'entropy_coef' | 'use_adaptive_entropy'>): boolean {
+  return entropy_coef !== 0 || use_adaptive_entropy
+}
+
 /** What the adaptive entropy bonus remembers from one optimizer step to the next. */
 export interface EntropyController {
   entropy_coef: number

@@ -17,6 +17,7 @@ import {
   entropyBonus,
   entropyThreshold,
   freshController,
+  hasEntropyBonus,
   learningRateFactor,
   lossNormalizer,
   policyLoss,
@@ -204,7 +205,7 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
     result.updates.push({
       loss: policy_loss + sum(inOrder.map((part) => part.bonus)),
       policy_loss,
-      ...((grpo.entropy_coef !== 0 || grpo.use_adaptive_entropy) && { entropy_coef: result.controller.entropy_coef }),
+      ...(hasEntropyBonus(grpo) && { entropy_coef: result.controller.entropy_coef }),
       grad_norm,
       learning_rate,
       sequences: inOrder.map((part) => part.statistics),

@@ -11,3 +11,8 @@ export function holdUntil(drawn: Promise<unknown>, most: number): void {
 export function firstDrawOver(): Promise<void> {
   return over
 }
+
+/** The same load, which begins only once the page has drawn itself. */
+export function afterFirstDraw<T>(load: () => Promise<T>): () => Promise<T> {
+  return () => firstDrawOver().then(load)
+}

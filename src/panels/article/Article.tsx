@@ -5,12 +5,12 @@ import { Fragment, lazy, Suspense } from 'react'
 import { useHidden } from '../../store/hooks'
 import { ARTICLE_STRINGS } from '../../ui/article-strings'
 import { type SourceKey, SOURCES } from '../../ui/explainers/sources'
-import { firstDrawOver } from '../../ui/first-draw'
+import { afterFirstDraw } from '../../ui/first-draw'
 import { lossTex } from '../update/formula-tex'
 import { type Piece, readMarks } from './marks'
 import { showPanel } from './show-panel'
 
-const Tex = lazy(() => firstDrawOver().then(() => import('../../ui/Tex')))
+const Tex = lazy(afterFirstDraw(() => import('../../ui/Tex')))
 
 const A = ARTICLE_STRINGS
 type FormulaName = keyof typeof A.formulas

@@ -1,13 +1,10 @@
 /** Buttons that concern the page, not the run: what teaches, copy the link, change the theme. */
 
-import { type ComponentType, useEffect, useState } from 'react'
-import { useStores } from '../../store/hooks'
-import { addressNow } from '../../store/link-now'
-import { copyText } from '../../ui/clipboard'
-import { DURATIONS } from '../../ui/durations'
+import { type ComponentType, useState } from 'react'
 import { S } from '../../ui/strings'
 import { applyTheme, nextTheme, readTheme } from '../../ui/theme'
 import { IconLink, IconMoon, IconSun, IconTeach, IconTheme } from './icons'
+import { useCopyLink } from './useCopyLink'
 
 const THEME_ICONS = { system: IconTheme, light: IconSun, dark: IconMoon }
 
@@ -57,20 +54,7 @@ export function TeachButton() {
 }
 
 export function CopyLink() {
-  const stores = useStores()
-  const [said, setSaid] = useState('')
-  useEffect(() => {
-    if (said === '') return
-    const timer = setTimeout(() => setSaid(''), DURATIONS.copied)
-    return () => clearTimeout(timer)
-  }, [said])
-  const copy = () => {
-    // The settings as they are now: the address bar follows an edit a moment later.
-    copyText(addressNow(stores)).then(
-      () => setSaid(S.bar.copied),
-      () => setSaid(S.bar.copyFailed),
-    )
-  }
+  const { said, copy } = useCopyLink()
   return (
     <span className="copy-link">
       <button

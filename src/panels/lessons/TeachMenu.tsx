@@ -1,38 +1,24 @@
 /** The Teach menu: the tour, the lessons with what was answered of them, and what teachers do with links. Opens as it is first drawn. */
 
 import { Menu } from '@base-ui/react/menu'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useDisplay, useProgress, useStores, useTour } from '../../store/hooks'
 import { LESSON_IDS } from '../../store/lessons'
-import { addressNow } from '../../store/link-now'
-import { copyText } from '../../ui/clipboard'
-import { DURATIONS } from '../../ui/durations'
 import { focusLater } from '../../ui/focus'
 import { LESSON_TITLES } from '../../ui/lesson-strings'
 import { S } from '../../ui/strings'
 import { IconTeach } from '../bar/icons'
+import { useCopyLink } from '../bar/useCopyLink'
 import { HideDialog } from './HideDialog'
 import { lessonById } from './lessons.data'
 
 const T = S.teach
 
 export function TeachMenu() {
-  const stores = useStores()
-  const { tour, lessons } = stores
+  const { tour, lessons } = useStores()
   const [choosing, setChoosing] = useState(false)
-  const [said, setSaid] = useState('')
+  const { said, copy } = useCopyLink()
   const begun = useTour(({ at }) => at > 0)
-  useEffect(() => {
-    if (said === '') return
-    const timer = setTimeout(() => setSaid(''), DURATIONS.copied)
-    return () => clearTimeout(timer)
-  }, [said])
-  const copy = () => {
-    copyText(addressNow(stores)).then(
-      () => setSaid(S.bar.copied),
-      () => setSaid(S.bar.copyFailed),
-    )
-  }
   return (
     <span className="copy-link">
       <Menu.Root defaultOpen modal={false}>

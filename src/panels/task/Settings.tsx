@@ -5,16 +5,16 @@ import { useSetup, useStores } from '../../store/hooks'
 import { MAIN_SETTINGS, type Setting, SETTING_GROUPS } from '../../store/settings'
 import { Help } from '../../ui/Help'
 import { Hideable } from '../../ui/Hideable'
-import { firstDrawOver } from '../../ui/first-draw'
+import { afterFirstDraw } from '../../ui/first-draw'
 import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
 import { SettingField } from './SettingField'
 
-const DryRunButton = later(() => firstDrawOver().then(() => import('../guard/DryRunButton')).then((part) => part.DryRunButton))
-const RecipeField = later(() => firstDrawOver().then(() => import('../guard/RecipeField')).then((part) => part.RecipeField))
+const DryRunButton = later(afterFirstDraw(() => import('../guard/DryRunButton').then((part) => part.DryRunButton)))
+const RecipeField = later(afterFirstDraw(() => import('../guard/RecipeField').then((part) => part.RecipeField)))
 
 // Beneath the settings, it may come when the page has drawn itself.
-const RewardFunctions = later(() => firstDrawOver().then(() => import('../rewards-bench/RewardFunctions')).then((part) => part.RewardFunctions))
+const RewardFunctions = later(afterFirstDraw(() => import('../rewards-bench/RewardFunctions').then((part) => part.RewardFunctions)))
 
 export function Settings() {
   return (

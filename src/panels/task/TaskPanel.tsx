@@ -28,44 +28,26 @@ export function TaskPanel() {
         <>
           <LinkedServer />
           <Sheet />
-          <Changed />
-          <Hideable part="scene">
-            <CurrentScene />
-          </Hideable>
-          <Hideable part="prompts">
-            <PromptsRead />
-          </Hideable>
-          <Hideable part="tools">
-            <ToolList />
-          </Hideable>
-          <Discovered />
-          <Hideable part="model">
-            <ModelSummary />
-          </Hideable>
         </>
       ) : (
-        <>
-          <Hideable part="environment">
-            <EnvironmentPicker />
-          </Hideable>
-          <Changed />
-          <Hideable part="scene">
-            <CurrentScene />
-          </Hideable>
-          <Hideable part="prompts">
-            <PromptsEdit />
-          </Hideable>
-          <Hideable part="tools">
-            <ToolList />
-          </Hideable>
-          <Discovered />
-          <Hideable part="model">
-            <ModelSection />
-          </Hideable>
-          <Hideable part="settings">
-            <Settings />
-          </Hideable>
-        </>
+        <Hideable part="environment">
+          <EnvironmentPicker />
+        </Hideable>
+      )}
+      <Changed />
+      <Hideable part="scene">
+        <CurrentScene />
+      </Hideable>
+      <Hideable part="prompts">{narrow ? <PromptsRead /> : <PromptsEdit />}</Hideable>
+      <Hideable part="tools">
+        <ToolList />
+      </Hideable>
+      <Discovered />
+      <Hideable part="model">{narrow ? <ModelSummary /> : <ModelSection />}</Hideable>
+      {!narrow && (
+        <Hideable part="settings">
+          <Settings />
+        </Hideable>
       )}
     </Panel>
   )

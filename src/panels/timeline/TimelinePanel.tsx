@@ -1,11 +1,11 @@
 /** Where the time of the step goes; what is drawn in it is fetched after the first paint, into room that is kept for it. */
 
-import { firstDrawOver } from '../../ui/first-draw'
+import { afterFirstDraw } from '../../ui/first-draw'
 import { later } from '../../ui/later'
 import { Panel } from '../../ui/Panel'
 import { S } from '../../ui/strings'
 
-const TimelineView = later(() => firstDrawOver().then(() => import('./TimelineView')).then(({ TimelineView }) => TimelineView))
+const TimelineView = later(afterFirstDraw(() => import('./TimelineView').then(({ TimelineView }) => TimelineView)))
 
 export function TimelinePanel() {
   return (

@@ -5,15 +5,15 @@ import { LOSS_FORMULAS, TERM_OF } from '../../rl'
 import { useSelectedEpisode, useSelectedStep, useSelection, useShown, useShownGrpo, useStores, useTokens } from '../../store/hooks'
 import type { LoggedToken } from '../../store/token-log'
 import type { EpisodeView, StepView } from '../../store/view'
-import { firstDrawOver } from '../../ui/first-draw'
+import { afterFirstDraw } from '../../ui/first-draw'
 import { signed } from '../../ui/format'
 import { S } from '../../ui/strings'
 import { visibleText } from '../trajectory/token-facts'
 import { type Explanation, explainToken, type LossSettings, stepLoss, stepMeans, type TokenNumbers, type WhichUpdate } from './explain'
-import { lossTex, meansTex, tokenTex } from './formula-tex'
+import { isNoise, lossTex, meansTex, tokenTex } from './formula-tex'
 import { Symbols } from './Symbols'
 
-const Tex = lazy(() => firstDrawOver().then(() => import('../../ui/Tex')))
+const Tex = lazy(afterFirstDraw(() => import('../../ui/Tex')))
 
 export function FormulaCard() {
   const settings = useShownGrpo()
@@ -114,12 +114,9 @@ function branchWords({ term, advantage, sequence }: TokenNumbers, settings: Loss
   return settings.loss_type === 'vespo' ? S.formula.soft.vespo(sequence.phi) : S.formula.soft.sapo
 }
 
-/** A correction below this is rounding: nothing to speak of. */
-const NOISE = 1e-3
-
 /** Why the policy term counts more or less than once. */
 function factorWords({ term, sequence }: TokenNumbers, settings: LossSettings): string[] {
-  if (Math.abs(term.factor - 1) < NOISE) return []
+  if (isNoise(term.factor)) return []
   if (!sequence.kept) return [S.formula.factorWords.offPolicy]
   if (term.factor === 0 && settings.top_entropy_quantile < 1) return [S.formula.factorWords.decided]
   return [term.factor === 0 ? S.formula.factorWords.mismatched : S.formula.factorWords.corrected(term.factor)]

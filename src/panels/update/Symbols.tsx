@@ -1,11 +1,11 @@
 /** What each symbol of the loss means, in plain words: only the symbols that the formula in use has. */
 
 import type { ReactNode } from 'react'
-import { cispoCap, clipRange, type Factor, LOSS_FORMULAS, TERM_OF } from '../../rl'
+import { cispoCap, clipRange, type Factor, hasEntropyBonus, LOSS_FORMULAS, TERM_OF } from '../../rl'
 import { plain } from '../../ui/format'
 import { S } from '../../ui/strings'
 import type { LossSettings } from './explain'
-import { hasBonus, hasFactor } from './formula-tex'
+import { hasFactor } from './formula-tex'
 
 const FACTOR_SYMBOLS: Record<Factor, ReactNode> = {
   sequences: <i>B</i>,
@@ -61,7 +61,7 @@ function termRows(settings: LossSettings): [ReactNode, string][] {
   }
   const more: [ReactNode, string][] = [
     ...(hasFactor(settings) ? ([[<i>w</i>, symbol.factor]] satisfies [ReactNode, string][]) : []),
-    ...(hasBonus(settings) ? ([[<i>cH</i>, symbol.entropy]] satisfies [ReactNode, string][]) : []),
+    ...(hasEntropyBonus(settings) ? ([[<i>cH</i>, symbol.entropy]] satisfies [ReactNode, string][]) : []),
   ]
   return [...rows[TERM_OF[settings.loss_type]], ...more]
 }

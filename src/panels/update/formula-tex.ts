@@ -1,7 +1,7 @@
 /** The loss as TeX: with its symbols, and with a token's or a step's numbers in their place. */
 
 import { DEFAULT_GRPO } from '../../core/config'
-import { cispoCap, clipRange, FACTOR_TEX, LOSS_FORMULAS, TERM_OF, TERM_TEX } from '../../rl'
+import { cispoCap, clipRange, FACTOR_TEX, hasEntropyBonus, LOSS_FORMULAS, TERM_OF, TERM_TEX } from '../../rl'
 import { number, plain } from '../../ui/format'
 import type { LossSettings, StepMeans, TokenNumbers } from './explain'
 
@@ -34,8 +34,9 @@ export function hasFactor(settings: LossSettings): boolean {
 
 const CORRECTION = ['vllm_importance_sampling_mode', 'vllm_importance_sampling_clip_max', 'vllm_importance_sampling_clip_min'] as const
 
-/** Whether entropy is paid for. */
-export const hasBonus = ({ entropy_coef, use_adaptive_entropy }: LossSettings): boolean => entropy_coef !== 0 || use_adaptive_entropy
+/** A correction nearer to 1 than this is rounding: nothing to speak of. */
+const NOISE = 1e-3
+export const isNoise = (factor: number): boolean => Math.abs(factor - 1) < NOISE
 
 /** The whole loss in symbols; without what the settings leave out. */
 export function lossTex(settings: LossSettings): string {
@@ -50,7 +51,7 @@ export function lossTex(settings: LossSettings): string {
       ? [`\\ell_{i,t}=&-${before}\\min\\bigl(${delta === null ? unclipped : capped},`, `&\\quad${clipped}\\bigr)${beta === 0 ? '\\vphantom{D}' : ''}`]
       : [`\\ell_{i,t}=&\\;${before}\\bigl(${TERM_TEX[family]}\\bigr)`]
   return rows([
-    `\\mathcal{L}=&\\;${average}\\ell_{i,t}${hasBonus(settings) ? '-c\\,\\overline{H}' : ''}`,
+    `\\mathcal{L}=&\\;${average}\\ell_{i,t}${hasEntropyBonus(settings) ? '-c\\,\\overline{H}' : ''}`,
     ...(isOne ? term.map((line) => line.replaceAll('\\rho_{i,t}', '\\rho_i')) : term),
     ...(beta === 0 ? [] : [`&+${kl}`]),
   ])
@@ -65,7 +66,7 @@ export function tokenTex(found: TokenNumbers, settings: LossSettings): string {
   return rows([
     isOne ? `\\rho_i&=${texNumber(term.ratio)}` : `\\rho&=e^{${texNumber(found.logprob)}-${factor(found.oldLogprob)}}=${texNumber(term.ratio)}`,
     ...policyLines(found, settings),
-    ...(Math.abs(term.factor - 1) < 1e-3 ? [] : [`w&=${texNumber(term.factor)}`]),
+    ...(isNoise(term.factor) ? [] : [`w&=${texNumber(term.factor)}`]),
     ...(term.kl === null ? [] : [`\\beta D&=${texPlain(settings.beta)}\\cdot${texNumber(term.kl)}=${texNumber(settings.beta * term.kl)}`]),
     `\\ell&=${texNumber(term.total)}${boundsTex(settings)}`,
     `\\frac{\\ell}{${denominator}}&=\\frac{${texNumber(term.total)}}{${divisor}}=${texNumber(found.contribution)}`,
@@ -107,9 +108,9 @@ export function meansTex(means: StepMeans, settings: LossSettings): string {
     `B&=${texCount(means.sequences)}\\qquad N=${texCount(means.tokens)}`,
     `\\overline{A}&=${texNumber(settled(means.advantage))}`,
     `\\overline{\\rho}&=${texNumber(means.ratio)}`,
-    ...(Math.abs(means.factor - 1) < 1e-3 || !hasFactor(settings) ? [] : [`\\overline{w}&=${texNumber(means.factor)}`]),
+    ...(isNoise(means.factor) || !hasFactor(settings) ? [] : [`\\overline{w}&=${texNumber(means.factor)}`]),
     ...(means.kl === null ? [] : [`\\beta\\overline{D}&=${texPlain(settings.beta)}\\cdot${texNumber(means.kl)}=${texNumber(settings.beta * means.kl)}`]),
-    `${hasBonus(settings) ? '\\mathcal{L}+c\\overline{H}' : '\\mathcal{L}'}&=${texNumber(settled(means.loss))}`,
+    `${hasEntropyBonus(settings) ? '\\mathcal{L}+c\\overline{H}' : '\\mathcal{L}'}&=${texNumber(settled(means.loss))}`,
   ])
 }
 
