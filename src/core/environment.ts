@@ -64,6 +64,8 @@ export interface Environment {
   onCrowded?: (() => void) | undefined
   /** Most sessions at once; Infinity for built-in ones. May shrink as the server says so. */
   readonly maxSessions: number
+  /** It honours the split: 'heldout' draws scenarios that 'train' never does. Known after `connect`; absent where nobody can tell. */
+  readonly heldOut?: boolean
   /** System and user prompt that suit this environment; empty strings where unknown. */
   readonly prompts: { system: string; user: string }
   /** What discovery found at a server; null before `connect`, absent for built-in environments. */

@@ -35,6 +35,9 @@ export function withToolEdits(environment: Environment, edits: readonly ToolEdit
     get maxSessions() {
       return environment.maxSessions
     },
+    get heldOut() {
+      return environment.heldOut ?? false
+    },
     get prompts() {
       return environment.prompts
     },

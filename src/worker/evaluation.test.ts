@@ -16,8 +16,8 @@ function run(lora: typeof DEFAULT_LORA | null = DEFAULT_LORA) {
     used.push(adapter)
     engine.theta.set(adapter === 'off' ? new Float64Array(own.length) : own)
   }
-  const config = { ...banditConfig(), environment: { kind: 'builtin' as const, name: 'lane' as const } }
-  return { used, own, engine, setup: { engine, environment: bandit(), chat, config, sha: null, selfTest: null, trainer: { stepNumber: 3 } } }
+  const environment = { ...bandit(), heldOut: true }
+  return { used, own, engine, setup: { engine, environment, chat, config: banditConfig(), sha: null, selfTest: null, trainer: { stepNumber: 3 } } }
 }
 
 const ask = async (made: ReturnType<typeof run>, how: { base?: true; greedy?: true } = {}) => {

@@ -19,7 +19,7 @@ type Rated = EvaluationResult & { records: EvaluationRecord[] }
 
 /**
  * Rates are of the policy as it is; the base model's figures, where asked for, come after it in the records.
- * Throws PlaygroundError as train/evaluate does, and 'config' where no base is left. Servers have no held-out split.
+ * Throws PlaygroundError as train/evaluate does, and 'config' where no base is left. Only some environments have a held-out split.
  */
 async function evaluateRun(run: Measured, episodes: number, { base, greedy }: EvaluationHow, onEvent: (event: TrainEvent) => void): Promise<Rated> {
   if (base) assertHasBase(run.engine)
@@ -29,7 +29,7 @@ async function evaluateRun(run: Measured, episodes: number, { base, greedy }: Ev
     const how = { ...(policy && { policy }), ...(greedy && { greedy }) }
     return { rate: success, record: { step: run.trainer.stepNumber, split, solved: Math.round(success * scorable), scorable, reward, precision: run.config.precision, ...how } }
   }
-  const splits = run.config.environment.kind === 'builtin' ? (['train', 'heldout'] as const) : (['train'] as const)
+  const splits = run.environment.heldOut ? (['train', 'heldout'] as const) : (['train'] as const)
   const measured = []
   for (const split of splits) measured.push(await measure(split))
   const records = measured.map(({ record }) => record)

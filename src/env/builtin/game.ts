@@ -89,6 +89,7 @@ export function environmentOf<State>(rules: GameRules<State>): Environment {
     name: rules.name,
     tools: rules.tools,
     maxSessions: Infinity,
+    heldOut: true,
     prompts: rules.prompts,
     connect: () => Promise.resolve(),
     open: () => Promise.resolve(new GameSession(rules)),
