@@ -1,5 +1,6 @@
 /** Settings of a run, under TRL's and PEFT's names, with TRL's meaning. */
 
+import type { EnvironmentSpec, PageFunction } from './environment-spec'
 import { OWN_REWARD, type RewardFunc } from './reward-funcs'
 import type { ToolEdit } from './tool-edits'
 
@@ -176,12 +177,6 @@ export function loraScale(lora: LoraConfig): number {
   return lora.lora_alpha / (lora.use_rslora ? Math.sqrt(lora.r) : lora.r)
 }
 
-/** Where episodes come from. */
-export type EnvironmentSpec =
-  | { kind: 'builtin'; name: 'echo' | 'catch' | 'lane' }
-  /** An OpenEnv server: anything a person may paste (ws, wss, http, https, host:port). */
-  | { kind: 'openenv'; url: string }
-
 export type Backend = 'webgpu' | 'wasm'
 
 /**
@@ -198,6 +193,8 @@ export interface RunConfig {
   environment: EnvironmentSpec
   /** What was changed about its tools, in order; the model sees the result. */
   tool_edits: ToolEdit[]
+  /** TRL's rollout_func: a function of the person's own that generates the completions instead of the page's loop; absent: none. */
+  rollout_func?: PageFunction
   /** A folder under the site's root, 'models/NAME', or a repository on the Hub, 'owner/name'. (The Hub has no owner called models.) */
   model: string
   /** Branch, tag or commit of a Hub model; TRL's name. */

@@ -1,7 +1,7 @@
 /** An environment in OpenEnv's shape, reduced to what a rollout needs. Built-in and remote ones look alike. */
 
 import type { DiscoveredEnvironment } from './discovered'
-import type { Tool, ToolCall } from './tools'
+import type { ChatMessage, Tool, ToolCall } from './tools'
 
 export interface ResetOptions {
   /** One seed per group: every member starts from the same scenario (if the environment honours seeds). */
@@ -9,6 +9,24 @@ export interface ResetOptions {
   episode_id: string
   /** Which part of the scenario space to draw from; remote environments ignore it. */
   split: 'train' | 'heldout'
+  /** Columns of the dataset's row that the episode belongs to; absent where there is no dataset. */
+  columns?: Readonly<Record<string, unknown>>
+}
+
+/** What is known of a group before it is played. */
+export interface Draw {
+  seed: number
+  split: ResetOptions['split']
+  /** Number of the prompt in the run's own order, from 0 through all steps; absent for prompts out of that order, which are drawn by their seed. */
+  prompt?: number
+}
+
+/** Who plays a group, and what its prompt is. */
+export interface Assignment {
+  environment: Environment
+  /** The conversation that it begins with, without what reset says; absent: the run's prompts. */
+  messages?: readonly ChatMessage[]
+  columns?: Readonly<Record<string, unknown>>
 }
 
 /** A picture that an environment sent. */
@@ -78,5 +96,12 @@ export interface Environment {
   episodeReward(rewards: readonly (number | null)[]): number | null
   /** Whether a finished episode counts as solved, for success curves. */
   isSuccess(reward: number): boolean
+  /**
+   * Of several environments, or of a dataset's rows: what a group is. A pure function of the draw once connected; every member of the group
+   * gets it. Absent: this environment plays all groups with the run's prompts.
+   */
+  assign?(draw: Draw): Assignment
+  /** It never judges: only reward functions do. */
+  readonly rewardless?: true
   close(): Promise<void>
 }

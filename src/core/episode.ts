@@ -66,6 +66,10 @@ export interface Episode {
   reward: number | null
   /** What each reward function gave, by its name; absent where the environment's own reward is all there is. null: no opinion. */
   rewards?: Record<string, number | null>
+  /** Which environment played it, where a run has several. */
+  environment?: string
+  /** No environment judges it: reward functions alone do. */
+  rewardless?: true
   /** Columns of its dataset row, for reward functions. */
   columns?: Record<string, unknown>
   /** Environment.isSuccess(reward); absent while unscorable or where the environment cannot say. */
@@ -90,18 +94,19 @@ export const UNSCORABLE_EXITS: readonly ExitReason[] = ['env_error', 'env_unread
 /** What stands behind an episode's reward, or behind there being none. */
 export const VERDICTS = ['said', 'no_call', 'budget', 'env_silent', 'env_failed', 'unreadable', 'stopped'] as const
 /**
- * 'said': the environment ended with a reward of its own, 0 included. 'no_call': 0 because the model got no call into it. 'budget':
+ * 'said': the environment ended with a reward of its own, 0 included, or reward functions judged where it never does. 'no_call': 0 because the model got no call into it. 'budget':
  * turns or tokens ran out first; the reward is what was given until then. 'env_silent': it worked and gave none. 'env_failed',
  * 'unreadable' (its answer could not be read by us) and 'stopped' have no reward.
  */
 export type Verdict = (typeof VERDICTS)[number]
 
 /** The verdict on a finished episode. Only 'said', 'no_call' and 'budget' may hold a reward. */
-export function verdictOf({ exit, reward, turns }: Pick<Episode, 'exit' | 'reward' | 'turns'>): Verdict {
+export function verdictOf({ exit, reward, turns, rewardless }: Pick<Episode, 'exit' | 'reward' | 'turns' | 'rewardless'>): Verdict {
   if (exit === 'env_error') return 'env_failed'
   if (exit === 'env_unreadable') return 'unreadable'
   if (exit === 'stopped') return 'stopped'
   if (exit === 'turn_limit' || exit === 'token_limit') return 'budget'
   if (reward === null) return 'env_silent'
+  if (rewardless) return 'said'
   return turns.some(({ calls }) => calls.some((call) => call.reward !== null)) ? 'said' : 'no_call'
 }

@@ -1,14 +1,16 @@
 /** Ready-made runs: an environment, prompts that suit it, and settings that were seen to learn in about a minute. */
 
-import { DEFAULT_GRPO, DEFAULT_LORA, type EnvironmentSpec, type GrpoConfig, type LoraConfig, type RunConfig } from '../core/config'
+import { DEFAULT_GRPO, DEFAULT_LORA, type GrpoConfig, type LoraConfig, type RunConfig } from '../core/config'
+import type { EnvironmentSpec } from '../core/environment-spec'
 import { PlaygroundError } from '../core/errors'
 import { catchRules } from './builtin/catch'
 import { echoRules } from './builtin/echo'
-import type { BuiltinName } from './builtin/index'
 import { laneRules } from './builtin/lane'
 
+export type PresetName = 'lane' | 'catch' | 'echo'
+
 export interface Preset {
-  id: BuiltinName
+  id: PresetName
   title: string
   /** One sentence. */
   description: string

@@ -1,5 +1,6 @@
 /** Sections of a model card: the run's settings, its rewards, its evaluations, its prompts; each is Markdown without its heading. */
 
+import { datasetName, specName } from '../core/environment-spec'
 import type { EvaluationRecord, RunRecord, StepSummary } from '../core/run-record'
 import { wilson } from '../core/interval'
 import { markdownCode, markdownText } from './card-text'
@@ -28,7 +29,9 @@ export function fenced(text: string, language = ''): string {
 /** An environment's address without what may be a secret in it. */
 export function environmentPlace({ environment }: RunRecord['config']): string {
   if (environment.kind === 'builtin') return `built into GRPO Playground (${markdownCode(environment.name)})`
-  return markdownCode(withoutCredentials(environment.url))
+  if (environment.kind === 'custom') return `written in the page (${markdownCode(environment.called)})`
+  if (environment.kind === 'prompts') return `none: prompts of ${markdownCode(datasetName(environment.dataset))}, judged by reward functions`
+  return markdownCode(withoutCredentials(specName(environment)))
 }
 
 /** Environment, tools and prompts, as the model saw them. */

@@ -1,5 +1,6 @@
 /** A run's curves for other programs: a CSV, the Trainer's trainer_state.json, and a folder that puts the run into trackio. */
 
+import { specName } from '../core/environment-spec'
 import { csvLine, csvNumber } from '../core/csv'
 import type { EvaluationRecord, ExportFile, RunRecord, StepSummary } from '../core/run-record'
 import { wellFormedJson } from '../core/text'
@@ -71,7 +72,7 @@ const TRACKIO_PROJECT = 'grpo-playground'
  */
 export function trackioFiles(run: RunRecord, history: readonly StepSummary[]): ExportFile[] {
   const { environment, model, model_revision, precision, enable_thinking, grpo } = run.config
-  const where = environment.kind === 'openenv' ? environment.url : environment.name
+  const where = specName(environment)
   const config = { model, model_revision, model_sha: run.modelSha, precision, environment: where, enable_thinking, ...grpo, peft_config: run.lora }
   const settings = { project: TRACKIO_PROJECT, name: run.name, config: { ...config, grpo_playground_version: run.version } }
   const rows = merged(logHistory(run, history)).map(({ step, metrics }) => ({ step, metrics: renamed(metrics) }))

@@ -42,7 +42,7 @@ export function rewardMetrics(
     reward_std: std,
     ...rewardParts(episodes, options.name),
     frac_reward_zero_std: mean(noSpread),
-    success: mean(episodes.flatMap(({ reward, rewards: parts, success }) => (reward === null ? [] : [(parts ? success === true : options.isSuccess(reward)) ? 1 : 0]))),
+    success: mean(episodes.flatMap(({ reward, rewards: parts, success, environment }) => (reward === null ? [] : [(parts || environment !== undefined ? success === true : options.isSuccess(reward)) ? 1 : 0]))),
     'groups/useful': mean(groups.map((group) => (group.signal ? 1 : 0))),
     'completions/effective': Array.from(advantages).filter((advantage) => advantage !== 0).length,
   }
@@ -53,6 +53,25 @@ function rewardParts(episodes: readonly Episode[], environment: string): Metrics
   const names = Object.keys(episodes.find(({ rewards }) => rewards)?.rewards ?? {})
   const columns = names.length > 0 ? names.map((name) => [name, episodes.map(({ rewards }) => rewards?.[name] ?? null)] as const) : [[environment, episodes.map(({ reward }) => reward)] as const]
   return Object.fromEntries(columns.flatMap(([name, rewards]) => [[`rewards/${name}/mean`, mean(rewards)], [`rewards/${name}/std`, standardDeviation(rewards)]]))
+}
+
+/**
+ * Where a run has several environments, for each: rewards/{name}/mean and /std of its own episodes, {name}/success, {name}/episodes,
+ * {name}/turns and {name}/unscorable. Nothing where there is one.
+ */
+export function byEnvironment(episodes: readonly Episode[]): Metrics {
+  const metrics: Metrics = {}
+  for (const name of new Set(episodes.flatMap(({ environment }) => environment ?? []))) {
+    const own = episodes.filter(({ environment }) => environment === name)
+    const rewards = own.map(({ reward }) => reward)
+    metrics[`rewards/${name}/mean`] = mean(rewards)
+    metrics[`rewards/${name}/std`] = standardDeviation(rewards)
+    metrics[`${name}/success`] = mean(own.flatMap(({ reward, success }) => (reward === null ? [] : [success === true ? 1 : 0])))
+    metrics[`${name}/episodes`] = own.length
+    metrics[`${name}/turns`] = mean(own.map(({ turns }) => turns.length))
+    metrics[`${name}/unscorable`] = rewards.filter((reward) => reward === null).length
+  }
+  return metrics
 }
 
 /**

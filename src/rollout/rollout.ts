@@ -11,24 +11,25 @@ import { uniform } from '../core/random'
 import { waitAtGate, waitThroughGate } from '../core/sleep'
 import type { ChatMessage } from '../core/tools'
 import { appendGiven, appendSampled, appendedTokens, assertConsistent, earnedNothing, recordTurn, startEpisode } from './episode'
-import { firstMessages } from './first-messages'
 import { markFreeSlots } from './free-slots'
-import { sharedPrefix } from './prefix'
-import { Queue } from './queue'
 import { remarkOnErrors, remarkOnStart } from './remarks'
-import { failureOf, playTurn, SessionGate, type Begun, type Failure, type TurnOutcome } from './sessions'
+import { commonStart, type Scenario, scenariosOf, type Venue } from './scenarios'
+import { failureOf, playTurn, type Begun, type Failure, type TurnOutcome } from './sessions'
 import { SlotPool } from './slots'
 import { parseTurn } from './tool-calls'
 import type { RolloutRequest } from './types'
 import type { AuthoredTokens } from './tokens'
 import { Wake } from './wake'
 
+/** Anything that makes a request's episodes. */
+export type Rollout = (request: RolloutRequest) => Promise<Episode[]>
+
 /**
  * Plays `groupSeeds.length × num_generations` episodes and returns them by index. Rejects when the sampler fails, and with
  * PlaygroundError('config') when the prompt does not fit the context. A failing environment fails its own episode only.
  */
 export async function rollout(request: RolloutRequest): Promise<Episode[]> {
-  return new Rollout(request).play()
+  return new Round(request).play()
 }
 
 /** One episode on its way. */
@@ -43,6 +44,7 @@ interface Run {
   slot: number | null
   turnStart: number
   outcome: TurnOutcome | null
+  readonly scenario: Scenario
   /** Its last call is answered: how it ends once its session has settled, null until then. */
   ending: { exit: ExitReason; failure: Failure | null } | null
   /** Rounds of tool calls made. */
@@ -53,22 +55,21 @@ interface Run {
 
 type Playing = Run & { episode: Episode; session: EnvironmentSession; slot: number }
 
-class Rollout {
+class Round {
   private readonly runs: Run[]
-  private readonly messages: ChatMessage[]
-  private readonly basePrompt: AuthoredTokens
-  private readonly prompts = new Map<string, AuthoredTokens>()
   private readonly pool: SlotPool
-  private readonly gate: SessionGate
-  private readonly queue: Queue
+  private readonly venues: readonly Venue[]
   private readonly wake = new Wake()
   private over = false
 
   constructor(private readonly request: RolloutRequest) {
-    const { sampler, chat, environment, groupSeeds, num_generations, firstGroup = 0 } = request
+    const { sampler, groupSeeds, num_generations, firstGroup = 0 } = request
+    const { scenarios, venues } = scenariosOf(request, () => this.wake.up())
+    this.venues = venues
     this.runs = Array.from({ length: groupSeeds.length * num_generations }, (_, i) => ({
       index: firstGroup * num_generations + i,
       group: firstGroup + Math.floor(i / num_generations),
+      scenario: scenarios[Math.floor(i / num_generations)] as Scenario,
       phase: 'new',
       begun: null,
       episode: null,
@@ -80,16 +81,12 @@ class Rollout {
       rounds: 0,
       rewards: [],
     }))
-    this.messages = firstMessages(request)
-    this.basePrompt = chat.prompt(this.messages, environment.tools)
-    if (this.basePrompt.ids.length >= sampler.contextLength) {
-      throw new PlaygroundError('config', this.tooLong(this.basePrompt.ids.length), 'Shorten the prompts, or use fewer tools.')
+    for (const { base, columns } of scenarios) {
+      if (base.ids.length < sampler.contextLength) continue
+      const advice = columns ? 'Leave long prompts out of the dataset.' : 'Shorten the prompts, or use fewer tools.'
+      throw new PlaygroundError('config', this.tooLong(base.ids.length), advice)
     }
-    const prefix = groupSeeds.length > 1 ? sharedPrefix(chat, this.messages, environment.tools) : []
-    this.pool = new SlotPool(sampler, prefix)
-    // Sessions beyond the slots are reset ahead, so that a slot that becomes free finds its next episode.
-    this.gate = new SessionGate(environment, 2 * sampler.slots, () => this.wake.up())
-    this.queue = new Queue(environment, request.step, this.runs.length, request.onEvent)
+    this.pool = new SlotPool(sampler, commonStart(request, scenarios))
   }
 
   async play(): Promise<Episode[]> {
@@ -103,8 +100,8 @@ class Rollout {
       for (const run of this.runs) if (run.phase !== 'finished') this.finish(run, 'stopped')
     } finally {
       this.over = true
-      this.queue.tell(0)
-      await this.gate.endAll()
+      for (const { queue } of this.venues) queue.tell(0)
+      await Promise.all(this.venues.map(({ gate }) => gate.endAll()))
       this.request.lanes?.endAll()
     }
     return this.runs.map((run) => run.episode as Episode)
@@ -132,21 +129,21 @@ class Rollout {
   }
 
   private beginSessions(): void {
-    const { request, gate } = this
+    const { request } = this
     for (const run of this.runs) {
-      if (run.phase !== 'new') continue
-      if (!gate.hasRoom) return
+      const { columns, venue: { gate, queue } } = run.scenario
+      if (run.phase !== 'new' || !gate.hasRoom) continue
       run.phase = 'resetting'
-      this.queue.begin(run.index)
+      queue.begin(run.index)
       const episode_id = `${request.split}-seed${request.config.seed}-step${request.step}-episode${run.index}`
-      void gate.begin({ seed: this.seedOf(run), episode_id, split: request.split }).then((begun) => {
+      void gate.begin({ seed: this.seedOf(run), episode_id, split: request.split, ...(columns && { columns }) }).then((begun) => {
         if (this.over) {
           if (begun.kind === 'begun') gate.end(begun.session)
           return
         }
         run.begun = begun
         run.phase = begun.kind === 'full' ? 'new' : 'reset'
-        if (begun.kind === 'full') this.queue.returned(run.index)
+        if (begun.kind === 'full') queue.returned(run.index)
         this.wake.up()
       })
     }
@@ -154,17 +151,19 @@ class Rollout {
 
   /** Says how many episodes the server keeps waiting; those that only wait for a slot of ours are no queue. */
   private tellQueue(): void {
-    const { environment, sampler } = this.request
-    const most = Math.min(2 * sampler.slots, this.runs.length)
-    this.queue.tell(environment.maxSessions < most ? this.runs.filter((run) => run.phase === 'new').length : 0)
+    for (const venue of this.venues) {
+      const runs = this.runs.filter(({ scenario }) => scenario.venue === venue)
+      const most = Math.min(2 * this.request.sampler.slots, runs.length)
+      venue.queue.tell(venue.environment.maxSessions < most ? runs.filter((run) => run.phase === 'new').length : 0)
+    }
   }
 
   /** The environment has answered to reset: the prompt is known, or the episode is lost. */
   private openEpisode(run: Run): void {
-    const { sampler, environment, onEvent } = this.request
-    const begun = run.begun
+    const { sampler, onEvent } = this.request
+    const { begun, scenario: { base, venue: { environment } } } = run
     if (begun?.kind !== 'begun') {
-      this.start(run, this.basePrompt, '', undefined)
+      this.start(run, base, '', undefined)
       if (begun?.kind === 'failed') this.fail(run, begun)
       else this.fail(run, { error: 'The environment did not answer.', lasting: false })
       return
@@ -172,9 +171,9 @@ class Rollout {
     run.session = begun.session
     const { text, scene } = begun.observation
     remarkOnStart(environment, text, onEvent)
-    const prompt = this.promptWith(text)
+    const prompt = this.promptWith(run, text)
     if (prompt.ids.length >= sampler.contextLength) {
-      this.start(run, this.basePrompt, '', scene)
+      this.start(run, base, '', scene)
       const error = `${this.tooLong(prompt.ids.length)} Most of it is what the environment said after reset.`
       this.fail(run, { error, lasting: true })
       return
@@ -184,21 +183,24 @@ class Rollout {
   }
 
   /** The prompt with what reset said; a group's members mostly read the same. */
-  private promptWith(text: string): AuthoredTokens {
-    const { chat, environment } = this.request
-    const prompt = this.prompts.get(text) ?? chat.prompt(this.messages, environment.tools, text)
-    this.prompts.set(text, prompt)
+  private promptWith({ scenario: { prompts, messages, venue } }: Run, text: string): AuthoredTokens {
+    const prompt = prompts.get(text) ?? this.request.chat.prompt(messages, venue.environment.tools, text)
+    prompts.set(text, prompt)
     return prompt
   }
 
   private start(run: Run, prompt: AuthoredTokens, environmentText: string, scene: unknown): Episode {
     const { step, chat, onEvent } = this.request
     const seed = this.seedOf(run)
-    const { index, group } = run
-    const messages = this.messages.map((message) => ({ ...message }))
+    const { index, group, scenario } = run
+    const { columns, venue: { environment } } = scenario
+    const messages = scenario.messages.map((message) => ({ ...message }))
     const last = messages.at(-1)
     if (last) last.content += environmentText
     const episode = startEpisode({ step, index, group, seed }, prompt, messages, scene)
+    if (environment !== this.request.environment) episode.environment = environment.name
+    if (environment.rewardless) episode.rewardless = true
+    if (columns) episode.columns = { ...columns }
     run.episode = episode
     run.turnStart = prompt.ids.length
     const shown = appendedTokens(episode, chat, 0)
@@ -254,8 +256,9 @@ class Rollout {
 
   /** The model has ended its turn: an answer, or calls for the environment. */
   private endTurn(run: Playing): void {
-    const { chat, environment, config, step, onEvent, lanes } = this.request
+    const { chat, config, step, onEvent, lanes } = this.request
     const { episode } = run
+    const { tools } = run.scenario.venue.environment
     episode.terminated = true
     const parsed = parseTurn(chat.text(episode.ids.slice(run.turnStart, -1)))
     const calls = parsed.calls.flatMap((item) => (item.kind === 'call' ? [item.call] : []))
@@ -283,7 +286,7 @@ class Rollout {
       if (!this.over) lanes?.end(run.slot)
       this.wake.up()
     }
-    playTurn(run.session, parsed.calls, environment.tools, listener).then(answered, (error: unknown) =>
+    playTurn(run.session, parsed.calls, tools, listener).then(answered, (error: unknown) =>
       answered({ calls: [], results: [], done: false, failure: { error: describeError(error), lasting: false } }),
     )
   }
@@ -354,8 +357,9 @@ class Rollout {
   }
 
   private conclude(run: Run, exit: ExitReason, error: string | null): void {
-    const { environment, step, chat, onEvent } = this.request
-    const episode = run.episode ?? this.start(run, this.basePrompt, '', undefined)
+    const { step, chat, onEvent } = this.request
+    const { environment, gate, queue } = run.scenario.venue
+    const episode = run.episode ?? this.start(run, run.scenario.base, '', undefined)
     if (exit === 'stopped' && run.phase === 'sampling' && episode.ids.length > run.turnStart) {
       recordTurn(episode, chat, run.turnStart, [], null)
     }
@@ -363,13 +367,13 @@ class Rollout {
     episode.exit = exit
     episode.error = error
     const given = UNSCORABLE_EXITS.includes(exit) ? null : environment.episodeReward(run.rewards)
-    episode.reward = UNSCORABLE_EXITS.includes(exit) ? null : (given ?? earnedNothing(episode))
+    episode.reward = UNSCORABLE_EXITS.includes(exit) ? null : (given ?? (environment.rewardless ? null : earnedNothing(episode)))
     if (given === null && episode.reward === 0) remarkOnErrors(environment, episode, onEvent)
     if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     assertConsistent(episode)
     this.releaseSlot(run)
-    if (run.session) this.gate.end(run.session)
-    if (exit !== 'stopped') this.queue.end(run.index, this.runs.filter((other) => other.phase === 'new').length)
+    if (run.session) gate.end(run.session)
+    if (exit !== 'stopped') queue.end(run.index, this.runs.filter((other) => other.phase === 'new' && other.scenario.venue === run.scenario.venue).length)
     run.session = null
     onEvent({ type: 'episode-finished', step, episode })
   }

@@ -16,6 +16,8 @@ export interface RolloutRequest {
   /** Number of the first group, where these are added to others of the step; absent: 0. Episodes are numbered accordingly. */
   firstGroup?: number
   split: 'train' | 'heldout'
+  /** Number of the first group's prompt in the run's own order; absent: prompts are drawn by the groups' seeds. */
+  firstPrompt?: number
   /** Sampling settings, budgets and seed. */
   config: Pick<
     GrpoConfig,

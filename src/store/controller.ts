@@ -1,6 +1,7 @@
 /** What the buttons do: joins the worker's port with the stores. No React, no DOM. */
 
-import type { EnvironmentSpec, RunConfig } from '../core/config'
+import type { RunConfig } from '../core/config'
+import type { EnvironmentSpec } from '../core/environment-spec'
 import type { EvaluationHow } from '../core/run-record'
 import type { Command, EvaluationResult, Grain, Message } from '../worker/protocol'
 import { createModelActions, type ModelActions } from './model-actions'

@@ -1,6 +1,7 @@
 /** The page's address holds its settings: a config ↔ the hash, versioned, only what differs from the preset. */
 
-import type { EnvironmentSpec, RunConfig } from '../core/config'
+import type { RunConfig } from '../core/config'
+import { type EnvironmentSpec, specName } from '../core/environment-spec'
 import { isHubModel } from '../env/models'
 import { readRewards } from '../core/reward-funcs'
 import { isRepoId } from '../hub/model-reference'
@@ -44,7 +45,7 @@ export interface LinkContent extends LinkPlace {
 
 /** The environment as one word or address: 'lane', 'ws://host:8000'. */
 export function writeEnvironment(spec: EnvironmentSpec): string {
-  return spec.kind === 'builtin' ? spec.name : spec.url
+  return spec.kind === 'builtin' || spec.kind === 'openenv' ? specName(spec) : spec.kind
 }
 
 const isPreset = (text: string): text is PresetName => (PRESET_NAMES as readonly string[]).includes(text)

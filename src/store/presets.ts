@@ -1,6 +1,7 @@
 /** Which settings an environment starts from: its preset's, or the shipped model's defaults for a server of one's own. */
 
-import { DEFAULT_LORA, type EnvironmentSpec, type RunConfig } from '../core/config'
+import { DEFAULT_LORA, type RunConfig } from '../core/config'
+import type { EnvironmentSpec } from '../core/environment-spec'
 import { PRESETS, presetById, presetConfig, TINY_BASE, TINY_GRPO, type Preset } from '../worker/protocol'
 
 export type PresetName = Preset['id']

@@ -1,6 +1,7 @@
 /** What the panels read of a run: small immutable snapshots. Tokens and other long arrays stay in the token log. */
 
-import type { EnvironmentSpec, RunConfig } from '../core/config'
+import type { RunConfig } from '../core/config'
+import type { EnvironmentSpec } from '../core/environment-spec'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { ExitReason, Verdict } from '../core/episode'
 import type { EngineReport, StepRecord } from '../core/events'

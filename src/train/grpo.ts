@@ -8,6 +8,7 @@ import type { Metrics, ScoredEpisode, StepRecord, TrainEvent } from '../core/eve
 import { waitAtGate } from '../core/sleep'
 import { TRAINER } from '../core/timeline'
 import {
+  byEnvironment,
   completionMetrics,
   countTokens,
   environmentMetrics,
@@ -20,7 +21,7 @@ import {
 } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { Lanes } from '../rollout/lanes'
-import { rollout } from '../rollout/rollout'
+import { rollout, type Rollout } from '../rollout/rollout'
 import { assertComparable, assertNotStopped } from './guard'
 import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
 import { type Drawn, replaceSilent } from './resample'
@@ -50,6 +51,8 @@ export interface GrpoTrainerOptions {
   resume?: { step: number; num_tokens: number; entropy?: EntropyController }
   /** Runs reward functions of the person's own, in the sandbox; absent where there is none. */
   callCustom?: CallCustom
+  /** Generates episodes in place of the page's loop: a rollout function of the person's own. */
+  rollout?: Rollout
   /** Seconds from any origin; tests replace the clock. */
   now?: () => number
   /** Tests replace the pause between attempts during an outage. */
@@ -230,11 +233,13 @@ export class GrpoTrainer {
     const { grpo, system_prompt, user_prompt } = config
     const size = { groups: firstGroup + count, episodes: (firstGroup + count) * grpo.num_generations }
     onEvent(discarded ? { type: 'resampled', step, ...size, discarded: [...discarded] } : { type: 'step-started', step, ...size })
-    return rollout({
+    return (this.options.rollout ?? rollout)({
       step,
       groupSeeds: groupSeeds(grpo.seed, step, count, firstGroup),
       num_generations: grpo.num_generations,
       firstGroup,
+      // Groups that replace others are out of the dataset's order, which goes on with the next step.
+      ...(discarded === null && { firstPrompt: (step - 1) * grpo.prompts_per_step }),
       split: 'train',
       config: grpo,
       system_prompt,
@@ -277,6 +282,7 @@ export class GrpoTrainer {
         scale_rewards: config.grpo.scale_rewards,
         isSuccess: (reward) => environment.isSuccess(reward),
       }),
+      ...byEnvironment(all),
       ...completionMetrics(all),
       ...environmentMetrics(all),
       ...updateMetrics(update.updates, config.grpo),

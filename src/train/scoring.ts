@@ -50,7 +50,10 @@ export async function scoreEpisodes(episodes: readonly Episode[], options: Scori
   if (reward_weights !== null && reward_weights.length !== reward_funcs.length) {
     throw new PlaygroundError('config', `${reward_weights.length} reward_weights do not fit ${reward_funcs.length} reward functions.`, 'Give each function one weight.')
   }
-  if (isOwnRewardAlone(reward_funcs, reward_weights)) return {}
+  if (isOwnRewardAlone(reward_funcs, reward_weights)) {
+    if (!episodes.some(({ rewardless }) => rewardless)) return {}
+    throw new PlaygroundError('config', `${options.environment} has no reward of its own, and no reward function is chosen.`, 'Add one under Reward functions, accuracy_reward for instance.')
+  }
   const names = rewardNames(reward_funcs, options.environment)
   const scorable = episodes.filter(({ exit }) => !UNSCORABLE_EXITS.includes(exit))
   const args = argumentsOf(scorable, options)
@@ -67,6 +70,8 @@ export async function scoreEpisodes(episodes: readonly Episode[], options: Scori
     const i = places.get(episode)
     episode.rewards = Object.fromEntries(names.map((name, k) => [name, i === undefined ? null : (columns[k]?.[i] ?? null)]))
     episode.reward = i === undefined ? null : (sums[i] ?? null)
+    // Where nobody else says what success is, the first function with an opinion does.
+    if (i !== undefined && episode.rewardless) episode.success = (columns.map((rewards) => rewards[i]).find((reward) => reward !== null && reward !== undefined) ?? 0) >= 1
   }
   return metrics
 }
@@ -92,8 +97,8 @@ export function argumentsOf(episodes: readonly Episode[], { environment, step, g
     prompts: episodes.map(({ messages }, i) => messages.slice(0, split[i])),
     completions: episodes.map(({ messages }, i) => messages.slice(split[i])),
     completion_ids: episodes.map(({ ids, promptLength }) => ids.slice(promptLength)),
-    environments: episodes.map(({ seed, reward, success, exit, turns }) => ({
-      name: environment,
+    environments: episodes.map(({ seed, reward, success, exit, turns, environment: played }) => ({
+      name: played ?? environment,
       seed,
       reward,
       success: success ?? null,

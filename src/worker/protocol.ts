@@ -1,6 +1,7 @@
 /** The whole contract between page and worker. The page never sees a tensor; the worker never sees the DOM. */
 
-import type { Backend, EnvironmentSpec, Precision, RunConfig } from '../core/config'
+import type { Backend, Precision, RunConfig } from '../core/config'
+import type { EnvironmentSpec } from '../core/environment-spec'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { Author } from '../core/episode'
 import type { DryRunReport } from '../core/dry-run'

@@ -5,8 +5,7 @@ import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { PlaygroundError } from '../core/errors'
 import type { SelfTestReport } from '../core/events'
-import { builtinEnvironment } from '../env/builtin/index'
-import { OpenEnvEnvironment, type OpenEnvOptions } from '../env/openenv/client'
+import type { OpenEnvOptions } from '../env/openenv/client'
 import { withToolEdits } from '../env/tool-edits'
 import { RunningSha256 } from '../hub/hashing'
 import { isRepoId } from '../hub/model-reference'
@@ -24,10 +23,11 @@ import { assertNotStopped } from '../train/guard'
 import type { CallCustom } from '../train/scoring'
 import type { HubAccess } from './hub-access'
 import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
+import { makeEnvironment } from './make-environment'
 import { callInSandbox } from './reward-sandbox'
 
 /** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
-export const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512 }
+export const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512, custom: 256, prompts: 0, mix: 512 }
 
 /** Device bytes of an engine that need not make room for the next one: the shipped model's with its KV cache is far below. */
 const SMALL_ENGINE = 128e6
@@ -110,8 +110,7 @@ export class SetupKeeper {
 
   /** The environment that a config names, its tools as they were edited; not connected yet. Throws PlaygroundError('config') for a bad address. */
   makeEnvironment({ environment, tool_edits }: Pick<RunConfig, 'environment' | 'tool_edits'>, options: OpenEnvOptions = {}): Environment {
-    if (environment.kind === 'builtin') return withToolEdits(builtinEnvironment(environment.name), tool_edits)
-    return withToolEdits(new OpenEnvEnvironment(environment.url, { pageProtocol: self.location.protocol, ...this.hub.forSpaces(), ...options }), tool_edits)
+    return withToolEdits(makeEnvironment(environment, { ...this.hub.forSpaces(), ...options }), tool_edits)
   }
 
   /** Whether this engine is still the one that is kept: one that made room for another is gone. */

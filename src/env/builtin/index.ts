@@ -1,12 +1,12 @@
 /** The environments that live in the page, by name. */
 
-import type { EnvironmentSpec } from '../../core/config'
+import type { BuiltinName } from '../../core/environment-spec'
 import type { Environment } from '../../core/environment'
 import { catchEnvironment } from './catch'
 import { echoEnvironment } from './echo'
 import { laneEnvironment } from './lane'
 
-export type BuiltinName = Extract<EnvironmentSpec, { kind: 'builtin' }>['name']
+export type { BuiltinName }
 
 const MAKERS: Record<BuiltinName, () => Environment> = {
   lane: laneEnvironment,

@@ -1,5 +1,6 @@
 /** "Move to TRL": a run as a folder that goes on with TRL's GRPOTrainer, on one machine or many. */
 
+import { specName } from '../../core/environment-spec'
 import { PlaygroundError } from '../../core/errors'
 import type { ExportFile, RunRecord, StepSummary } from '../../core/run-record'
 import { accelerateFiles } from './accelerate'
@@ -39,6 +40,9 @@ const GAMES = { catch: catchGame, echo: echoGame, lane: laneGame }
  */
 export function trlFolder({ run, history, adapter, base = [], start = [], server }: TrlFolderInput): ExportFile[] {
   const { environment, model, grpo } = run.config
+  if (environment.kind !== 'openenv' && environment.kind !== 'builtin') {
+    throw new PlaygroundError('config', `A run of ${specName(environment)} cannot be taken to TRL yet.`, 'Take the adapter instead: it loads with PEFT.')
+  }
   const openenv = environment.kind === 'openenv'
   const has = { adapter: adapter.length > 0, base: base.length > 0, start: start.length > 0 && adapter.length > 0 && comparesWithStart(run) }
   if (!has.base && (model.startsWith('models/') || !has.adapter)) {

@@ -1,6 +1,7 @@
 /** In what the settings of two runs differ, as short sentences. */
 
-import type { EnvironmentSpec, RunConfig } from '../../core/config'
+import type { RunConfig } from '../../core/config'
+import { specName } from '../../core/environment-spec'
 import { ALL_SETTINGS, getSetting, type SettingValue } from '../../store/settings'
 import { plain } from '../../ui/format'
 import { S } from '../../ui/strings'
@@ -17,12 +18,11 @@ export function configDifferences(own: RunConfig, other: RunConfig): string[] {
 }
 
 const write = (value: SettingValue) => (value === null ? C.off : typeof value === 'number' ? plain(value) : String(value))
-const place = (spec: EnvironmentSpec) => (spec.kind === 'openenv' ? spec.url : spec.name)
 const adapter = ({ adapter }: RunConfig) => (adapter === null ? C.fresh : adapter.kind === 'hub' ? adapter.repo : adapter.name)
 
 /** What is short enough to be told. */
 const FIELDS: readonly [name: string, of: (config: RunConfig) => string][] = [
-  [C.environment, ({ environment }) => place(environment)],
+  [C.environment, ({ environment }) => specName(environment)],
   ['model', ({ model }) => model],
   ['model_revision', ({ model_revision }) => model_revision],
   ['precision', ({ precision }) => precision],

@@ -1,6 +1,6 @@
 /** A scripted run of lane, message by message as a worker would send it; for tests and the fixture page, never for the product. */
 
-import type { EnvironmentSpec } from '../../core/config'
+import type { EnvironmentSpec } from '../../core/environment-spec'
 import type { Author, Episode, Turn } from '../../core/episode'
 import type { AppendedToken, ScoredEpisode, StepRecord, TrainEvent } from '../../core/events'
 import { hash, uniform } from '../../core/random'
