@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { signedUrl } from './cdn'
 import { lfsPointer, type HubFile } from './files'
 import { isOAuth } from './oauth'
+import { parquetCopy } from './parquet-copy'
 import { admit, Repository, type Refusal } from './repository'
 import { sendFile } from './send'
 import type { HubRequest, HubState } from './server'
@@ -87,6 +88,12 @@ export async function answerHub(state: HubState, record: HubRequest, request: In
   if (isOAuth(url.pathname)) return state.oauth.answer(state, request, response, reply)
   const writes = writeRoute(url.pathname)
   if (writes) return answerWrite(state, record, writes, request, response, reply)
+  const copy = parquetCopy(state, url.pathname, request)
+  if (copy) {
+    if ('refusal' in copy) return refuse(copy.refusal)
+    if ('listing' in copy) return sendJson(response, headers, copy.listing)
+    return void response.writeHead(302, { ...headers, Location: copy.location }).end()
+  }
   if (!at || (request.method !== 'GET' && request.method !== 'HEAD')) return refuse({ status: 404, code: null, message: 'Not Found' })
   const content = at.kind === 'resolve' || at.kind === 'raw' || at.kind === 'resolve-cache'
   const repo = admit(state.repos, state.tokens, at.repo, request.headers.authorization, content)

@@ -154,6 +154,23 @@ export class HubClient {
     }
   }
 
+  /**
+   * Asks the Hub's API, again where that may help.
+   * @param path with its slash, encoded
+   * @param accepts a refusing status that is an answer, too; none unless said
+   * @throws PlaygroundError 'config' for a bad token, 'stopped' after an abort, else 'model': hubError's sentences
+   */
+  async ask(path: string, context: Omit<HubContext, 'hasToken' | 'tries'>, signal?: AbortSignal, accepts?: (status: number) => boolean): Promise<Response> {
+    return this.request(`${this.endpoint}${path}`, { signal }, { ...context, hasToken: this.token() !== null }, accepts)
+  }
+
+  /** A file at an address that the Hub gave, read by ranges; its size is asked for. Throws as HttpBytes.open does. */
+  openAt(url: string, name: string, context: Omit<HubContext, 'hasToken' | 'tries'>, options: OpenOptions = {}): Promise<HttpBytes> {
+    const { sleep, random, stallMs } = this.options
+    const held = () => ({ ...context, hasToken: this.token() !== null })
+    return HttpBytes.open({ ...options, sleep, random, stallMs, url, name, context: held, fetch: (address, init) => this.send(address, init) })
+  }
+
   private token(): string | null {
     return checkToken(this.options.token?.() ?? null)
   }
@@ -171,14 +188,14 @@ export class HubClient {
     return load(url, { ...init, headers })
   }
 
-  /** A request for the API, repeated where that may help; only good answers come back. */
-  private async request(url: string, { signal, ...init }: RequestInit, context: HubContext): Promise<Response> {
+  /** A request for the API, repeated where that may help; only good answers come back, and those that `accepts` takes. */
+  private async request(url: string, { signal, ...init }: RequestInit, context: HubContext, accepts?: (status: number) => boolean): Promise<Response> {
     const { maxTries = TRIES, sleep = realSleep, random = Math.random, stallMs = TIMEOUT_MS } = this.options
     for (let tries = 1; ; tries++) {
       if (signal?.aborted) throw stopped(context.repo)
       const limit = AbortSignal.any([AbortSignal.timeout(stallMs), ...(signal ? [signal] : [])])
       const failure = await this.send(url, { ...init, cache: 'no-store', signal: limit }).then(
-        (response) => (response.ok ? response : failureOf(response)),
+        (response) => (response.ok || accepts?.(response.status) ? response : failureOf(response)),
         (cause: unknown): HubFailure => {
           if (cause instanceof PlaygroundError) throw cause
           return limit.aborted ? { kind: 'broken', what: `nothing came for ${stallMs / 1000} s`, url } : { kind: 'network', cause, url }

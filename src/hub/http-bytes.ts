@@ -67,7 +67,7 @@ export class HttpBytes implements ByteSource {
       else if (response.status === 200 && length !== null) size = Number(length)
       return true
     })
-    if (size === null) throw new PlaygroundError('model', `The server does not say how large ${probe.name} is.`, 'Load the model from a server that answers ranges.')
+    if (size === null) throw new PlaygroundError('model', `The server does not say how large ${probe.name} is.`, 'Load it from a server that answers ranges.')
     return new HttpBytes(size, options)
   }
 
@@ -228,7 +228,7 @@ export class HttpBytes implements ByteSource {
 
   private changed(size: string | undefined): PlaygroundError {
     const message = `${this.name} should have ${this.size} bytes, but the server has ${size ?? 'fewer'}.`
-    return new PlaygroundError('model', message, 'Delete the stored model and load it again.')
+    return new PlaygroundError('model', message, this.context().what === 'dataset' ? 'Read it again.' : 'Delete the stored model and load it again.')
   }
 
   private context(): HubContext {

@@ -1,11 +1,12 @@
 /** Trajectories that were taken away, brought back: JSONL or Parquet, ours or TRL's completions table. */
 
 import { PlaygroundError } from '../../core/errors'
+import type { PlacedRow } from '../../core/rows'
 import type { KeptEpisode, RunRecord } from '../../core/run-record'
 import { completionOf } from './completion-row'
 import { episodeOf, RowFault } from './episode-row'
 import { bareRun, parseRun } from './run'
-import { tableRows, type PlacedRow } from './table-rows'
+import { tableRows } from './table-rows'
 
 export interface Trajectories {
   /** As it was exported; otherwise what the rows tell, with empty texts for the rest. Its checkpoint is null. */

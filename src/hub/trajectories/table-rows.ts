@@ -2,12 +2,7 @@
 
 import { parquetMetadataAsync, parquetReadObjects, type AsyncBuffer, type FileMetaData } from 'hyparquet'
 import { PlaygroundError } from '../../core/errors'
-
-export interface PlacedRow {
-  /** "line 3" or "row 3", from 1. */
-  place: string
-  row: Record<string, unknown>
-}
+import type { PlacedRow } from '../../core/rows'
 
 const EXPORT_AGAIN = 'Export the trajectories again, as JSONL or Parquet.'
 
@@ -77,28 +72,56 @@ async function* lines(file: Blob, name: string): AsyncGenerator<string> {
 /** Rows of a Parquet file; PlaygroundError('config') says what cannot be read. */
 export async function* parquetRows(file: Blob, name: string): AsyncGenerator<PlacedRow> {
   const buffer: AsyncBuffer = { byteLength: file.size, slice: (start, end) => file.slice(start, end).arrayBuffer() }
-  const read = async <T>(what: string, from: () => Promise<T>): Promise<T> => {
-    try {
-      return await from()
-    } catch (cause) {
-      return refuse(`${name}: ${what} cannot be read (${reason(cause)}).`, 'Take the file again: it is cut or damaged.', cause)
-    }
+  yield* bufferRows(buffer, await parquetMetadata(buffer, name), name)
+}
+
+/** Turns what hyparquet threw into a sentence; the bytes' own errors pass. */
+async function readable<T>(name: string, what: string, from: () => Promise<T>): Promise<T> {
+  try {
+    return await from()
+  } catch (cause) {
+    if (cause instanceof PlaygroundError) throw cause
+    return refuse(`${name}: ${what} cannot be read (${reason(cause)}).`, 'Take the file again: it is cut or damaged.', cause)
   }
-  const metadata = await read('its end, which lists what it holds,', () => parquetMetadataAsync(buffer))
-  checkCodecs(metadata, name)
+}
+
+/** What a Parquet file holds, from its end. Throws PlaygroundError('config') where it is none. */
+export function parquetMetadata(buffer: AsyncBuffer, name: string): Promise<FileMetaData> {
+  return readable(name, 'its end, which lists what it holds,', () => parquetMetadataAsync(buffer))
+}
+
+export interface TableWish {
+  /** Only the bytes of these columns are asked for; all where it is left out. Every one must be in the file. */
+  columns?: readonly string[]
+  /** No row after so many. */
+  most?: number
+  /** Asked before a row group of so many bytes is read; false ends the rows there. */
+  mayRead?: (bytes: number) => boolean
+}
+
+/** Rows, group by group, so that no more of a large file is read than is wanted. Throws as parquetRows does. */
+export async function* bufferRows(buffer: AsyncBuffer, metadata: FileMetaData, name: string, wish: TableWish = {}): AsyncGenerator<PlacedRow> {
+  const { columns, most = Infinity, mayRead = () => true } = wish
+  checkCodecs(metadata, name, columns)
   let rowStart = 0
   for (const group of metadata.row_groups) {
-    const rowEnd = rowStart + Number(group.num_rows)
-    const rows = await read(`rows ${rowStart + 1} to ${rowEnd}`, () => parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd }))
+    const all = rowStart + Number(group.num_rows)
+    const rowEnd = Math.min(all, most)
+    if (rowEnd <= rowStart || !mayRead(groupBytes(group, columns))) return
+    const part = { rowStart, rowEnd, useOffsetIndex: rowEnd < all, ...(columns ? { columns: [...columns] } : {}) }
+    const rows = await readable(name, `rows ${rowStart + 1} to ${rowEnd}`, () => parquetReadObjects({ file: buffer, metadata, ...part }))
     for (const [i, row] of rows.entries()) yield { place: `row ${rowStart + i + 1}`, row: plain(row) as Record<string, unknown> }
     rowStart = rowEnd
   }
 }
 
-function checkCodecs({ row_groups }: FileMetaData, name: string): void {
+const groupBytes = ({ columns: parts }: FileMetaData['row_groups'][number], columns?: readonly string[]): number =>
+  parts.reduce((sum, { meta_data: part }) => sum + (part && (!columns || columns.includes(part.path_in_schema[0] ?? '')) ? Number(part.total_compressed_size) : 0), 0)
+
+function checkCodecs({ row_groups }: FileMetaData, name: string, wanted?: readonly string[]): void {
   for (const { meta_data } of row_groups.flatMap(({ columns }) => columns)) {
-    if (!meta_data || ['UNCOMPRESSED', 'SNAPPY'].includes(meta_data.codec)) continue
-    const column = meta_data.path_in_schema[0] ?? ''
+    const column = meta_data?.path_in_schema[0] ?? ''
+    if (!meta_data || ['UNCOMPRESSED', 'SNAPPY'].includes(meta_data.codec) || (wanted && !wanted.includes(column))) continue
     refuse(`${name}: column ${column} is compressed with ${meta_data.codec}, which is not supported.`, 'Write it with compression="snappy".')
   }
 }

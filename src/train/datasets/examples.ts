@@ -16,7 +16,7 @@ import type { ChatMessage, Tool } from '../../core/tools'
 import type { AuthoredTokens, ChatFormat } from '../../rollout/chat'
 import type { DatasetRow, PreferenceRow, Said, SftRow } from './formats'
 import { readRow } from './formats'
-import type { PlacedRow, RowProblem } from './rows'
+import type { PlacedRow, RowProblem } from '../../core/rows'
 
 /** Arrays are [tokens]. */
 export interface Example {

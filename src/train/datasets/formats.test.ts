@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { readRow } from './formats'
 import { splitPrompt } from './implicit-prompt'
-import { limited, MOST_ROWS, readRows } from './rows'
+import { limited, MOST_ROWS, readRows } from '../../core/rows'
 
 const user = { role: 'user', content: 'hi' }
 const assistant = { role: 'assistant', content: 'ho' }

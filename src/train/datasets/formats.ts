@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { isRecord } from '../../core/records'
 import type { ChatMessage, Tool } from '../../core/tools'
 import { splitPrompt } from './implicit-prompt'
-import type { PlacedRow, RowProblem } from './rows'
+import type { PlacedRow, RowProblem } from '../../core/rows'
 
 /** What every form can have beside its own columns. */
 interface Common {

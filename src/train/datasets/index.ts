@@ -2,4 +2,4 @@
 
 export { dpoExamples, sftExamples, type Example, type PairExample, type Prepared } from './examples'
 export { demonstrations, preferences } from './from-play'
-export { limited, MOST_ROWS, readRows, type PlacedRow, type ReadRows, type RowProblem } from './rows'
+export { limited, MOST_ROWS, readRows, type PlacedRow, type ReadRows, type RowProblem } from '../../core/rows'

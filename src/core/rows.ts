@@ -1,6 +1,6 @@
 /** Rows out of a text: JSONL, or one JSON list. What cannot be read is told with its place, and the other rows stay. */
 
-import { isRecord } from '../../core/records'
+import { isRecord } from './records'
 
 export interface PlacedRow {
   /** "line 3" or "row 3", from 1. */
@@ -31,14 +31,14 @@ export function readRows(text: string): ReadRows {
   return limited(read)
 }
 
-/** At most MOST_ROWS of them, and a sentence where there were more. */
-export function limited({ rows, problems }: ReadRows): ReadRows {
-  const over = rows[MOST_ROWS]
+/** At most so many of them, and a sentence where there were more. */
+export function limited({ rows, problems }: ReadRows, most = MOST_ROWS): ReadRows {
+  const over = rows[most]
   if (!over) return { rows, problems }
   const problem = `The data has ${rows.length} rows; from here on they are left out`
   return {
-    rows: rows.slice(0, MOST_ROWS),
-    problems: [...problems, { place: over.place, field: '', problem, advice: `Give at most ${MOST_ROWS} rows.` }],
+    rows: rows.slice(0, most),
+    problems: [...problems, { place: over.place, field: '', problem, advice: `Give at most ${most} rows.` }],
   }
 }
 
