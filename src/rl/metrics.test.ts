@@ -1,9 +1,9 @@
 /** Metric definitions, each on a case worked out by hand. */
-import { DEFAULT_GRPO } from '../core/config'
+import { DEFAULT_GRPO, type GrpoConfig } from '../core/config'
 import { describe, expect, it } from 'vitest'
 import { verdictOf, type Episode, type Turn, type Verdict } from '../core/episode'
 import { advantages, groupStatistics } from './advantages'
-import { completionMetrics, countTokens, environmentMetrics, mismatchMetrics, rewardMetrics, updateMetrics } from './metrics'
+import { byEnvironment, completionMetrics, countTokens, environmentMetrics, mismatchMetrics, rewardMetrics, updateMetrics } from './metrics'
 
 const turn = (change: Partial<Turn> = {}): Turn => ({ start: 2, end: 4, resultEnd: 5, calls: [], parseError: null, ...change })
 const call = (ms: number, error = false) => ({ call: { name: 'move', arguments: {} }, result: '', reward: null, done: false, error, ms })
@@ -37,6 +37,27 @@ const EPISODES = [
   episode(2, 0.5, 3),
   episode(3, null, 1, { exit: 'env_error', error: 'gone' }),
 ]
+
+describe('byEnvironment', () => {
+  it('measures each environment of a run on its own episodes', () => {
+    const of = (environment: string, reward: number | null) => episode(0, reward, 2, { environment, success: reward === 1 })
+    expect(byEnvironment([of('lane', 1), of('lane', 0), of('catch', null), of('catch', 1)])).toEqual({
+      'rewards/lane/mean': 0.5,
+      'rewards/lane/std': Math.SQRT1_2,
+      'lane/success': 0.5,
+      'lane/episodes': 2,
+      'lane/turns': 1,
+      'lane/unscorable': 0,
+      'rewards/catch/mean': 1,
+      'rewards/catch/std': null,
+      'catch/success': 1,
+      'catch/episodes': 2,
+      'catch/turns': 1,
+      'catch/unscorable': 1,
+    })
+  })
+  it('says nothing of a run with one', () => expect(byEnvironment(EPISODES)).toEqual({}))
+})
 
 describe('rewardMetrics', () => {
   const rewards = EPISODES.map((e) => e.reward)
@@ -151,13 +172,29 @@ describe('verdicts', () => {
 })
 
 describe('mismatchMetrics', () => {
+  const sequences = [
+    { mask: [0, 1, 1], sampler: [9, -1, -2], train: [0, -1.1, -1.8] },
+    { mask: [0, 1, 0], sampler: [0, -3, 0], train: [0, -1, 5] },
+    { mask: [0, 0], sampler: [0, -1], train: [0, -9] },
+  ]
+  const values = (change: Partial<GrpoConfig>) => {
+    const metrics = mismatchMetrics(sequences, { ...DEFAULT_GRPO, ...change })
+    return ['min', 'mean', 'max'].map((name) => metrics[`sampling/importance_sampling_ratio/${name}`])
+  }
   it('compares both log-probs where the mask is 1', () => {
-    const metrics = mismatchMetrics([{ mask: [0, 1, 1], sampler: [9, -1, -2], train: [0, -1.1, -1.8] }])
-    expect(metrics['sampling/sampling_logp_difference/mean']).toBeCloseTo(0.15, 12)
-    expect(metrics['sampling/sampling_logp_difference/max']).toBeCloseTo(0.2, 12)
-    expect(metrics['sampling/importance_sampling_ratio/min']).toBeCloseTo(Math.exp(-0.1), 12)
-    expect(metrics['sampling/importance_sampling_ratio/mean']).toBeCloseTo((Math.exp(-0.1) + Math.exp(0.2)) / 2, 12)
-    expect(metrics['sampling/importance_sampling_ratio/max']).toBeCloseTo(Math.exp(0.2), 12)
+    const metrics = mismatchMetrics(sequences, DEFAULT_GRPO)
+    expect(metrics['sampling/sampling_logp_difference/mean']).toBeCloseTo((0.1 + 0.2 + 2) / 3, 12)
+    expect(metrics['sampling/sampling_logp_difference/max']).toBeCloseTo(2, 12)
+  })
+  it('has the ratios by which the loss is corrected: of tokens or of sequences, bounded', () => {
+    const [a, b, c] = [Math.exp(-0.1), Math.exp(0.2), Math.exp(2)] as const
+    const close = (found: (number | null | undefined)[], expected: number[]) => found.forEach((value, i) => expect(value).toBeCloseTo(expected[i] as number, 12))
+    close(values({}), [0, a * b / 2, a * b])
+    close(values({ vllm_importance_sampling_mode: 'sequence_truncate' }), [a * b, (a * b + 3) / 2, 3])
+    close(values({ vllm_importance_sampling_mode: 'token_truncate' }), [a, (a + b + 3) / 3, 3])
+    close(values({ vllm_importance_sampling_mode: 'token_mask' }), [0, (a + b) / 3, b])
+    close(values({ vllm_importance_sampling_correction: false, vllm_importance_sampling_mode: 'token_mask' }), [a, (a + b + c) / 3, c])
+    close(values({ vllm_importance_sampling_correction: false }), [a, (a + b + c) / 3, c])
   })
 })
 

@@ -45,6 +45,18 @@ describe('scoring', () => {
     }
   })
 
+  it('decides success where no environment does, and never takes silence for 0', async () => {
+    const alone = [episode('4', null, [], { rewardless: true })]
+    await expect(score(alone, grpo([ENVIRONMENT]))).rejects.toThrow('lane has no reward of its own, and no reward function is chosen.')
+    const row = (content: string) => {
+      const { success: _, ...rest } = episode(content, null, [], { rewardless: true, columns: { solution: '4' } })
+      return rest as Episode
+    }
+    const episodes = [row('\\boxed{4}'), row('\\boxed{5}')]
+    await score(episodes, grpo([ENVIRONMENT, { name: 'accuracy_reward' }]))
+    expect(episodes.map(({ reward, success }) => [reward, success])).toEqual([[1, true], [0, false]])
+  })
+
   it('gives a failed episode nothing, whatever a function would say', async () => {
     const episodes = [episode('<think>x</think>y', null, [], { exit: 'env_error' }), episode('<think>x</think>y', 1)]
     await score(episodes, grpo([FORMAT]))
