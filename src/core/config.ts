@@ -13,6 +13,9 @@ export const MISMATCH_MODES = ['token_truncate', 'token_mask', 'sequence_truncat
 export type MismatchMode = (typeof MISMATCH_MODES)[number]
 export type MultiObjectiveAggregation = 'sum_then_normalize' | 'normalize_then_sum'
 export type ScaleRewards = 'group' | 'batch' | 'none'
+/** When a run is measured while it is trained: never, or every eval_steps steps. */
+export const EVAL_STRATEGIES = ['no', 'steps'] as const
+export type EvalStrategy = (typeof EVAL_STRATEGIES)[number]
 export type LrSchedulerType = 'linear' | 'cosine' | 'constant'
 
 export interface GrpoConfig {
@@ -95,9 +98,19 @@ export interface GrpoConfig {
   seed: number
   /** Stop when the mean reward of the last five steps reaches this; null = never. */
   target_reward: number | null
+  /** 'steps': episodes with seeds of their own are played during training, held-out ones where the environment has such. They train nothing. */
+  eval_strategy: EvalStrategy
+  /** GRPO steps from one evaluation to the next; there is one after the last step, too. */
+  eval_steps: number
+  /** Also before the first step. */
+  eval_on_start: boolean
+  /** Episodes of an evaluation, each of another scenario (in TRL, the rows of eval_dataset). */
+  eval_episodes: number
+  /** Evaluations take the likeliest token each time, instead of drawing at temperature 1. (TRL draws as in training.) */
+  eval_greedy: boolean
 }
 
-/** TRL's defaults, except where a tab needs another (learning rate for LoRA, a finite number of tool rounds). */
+/** TRL's defaults, except where a tab needs another (learning rate for LoRA, a finite number of tool rounds; who evaluates wants to see the start). */
 export const DEFAULT_GRPO: GrpoConfig = {
   num_generations: 8,
   prompts_per_step: 1,
@@ -152,6 +165,11 @@ export const DEFAULT_GRPO: GrpoConfig = {
   max_resampled_groups: 8,
   seed: 42,
   target_reward: null,
+  eval_strategy: 'no',
+  eval_steps: 10,
+  eval_on_start: true,
+  eval_episodes: 32,
+  eval_greedy: false,
 }
 
 /** What runs of versions that had fewer settings were trained with; a kept config is read as {...EARLIER_GRPO, ...config}. */

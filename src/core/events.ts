@@ -2,6 +2,7 @@
 
 import type { LoraConfig } from './config'
 import type { EngineInfo } from './engine'
+import type { RunEvaluation } from './evaluation'
 import type { Author, Episode } from './episode'
 import type { ErrorKind } from './errors'
 import type { TokenAlternative } from './engine'
@@ -77,7 +78,10 @@ export type TrainEvent =
   /** Spans that have ended since the last of these. */
   | { type: 'timeline'; step: number; spans: TimelineSpan[] }
   | { type: 'step-finished'; record: StepRecord }
-  | { type: 'evaluation'; split: 'train' | 'heldout'; done: number; total: number }
+  /** `step`: finished steps of a run that evaluates itself; absent where a person asked for it. */
+  | { type: 'evaluation'; split: 'train' | 'heldout'; done: number; total: number; step?: number }
+  /** A run has evaluated itself; nothing where that failed. */
+  | { type: 'evaluated'; records: RunEvaluation[] }
   | { type: 'notice'; level: 'info' | 'warning'; text: string }
 
 /** What is being loaded. Bytes; null while unknown. */

@@ -1,12 +1,15 @@
 /** A run as it is kept, compared and taken away: plain data, without the adapter's tensors. */
 
-import { EARLIER_GRPO, type LoraConfig, type Precision, type RunConfig } from './config'
+import { EARLIER_GRPO, type LoraConfig, type RunConfig } from './config'
 import type { DiscoveredEnvironment } from './discovered'
 import type { EngineInfo } from './engine'
+import type { EvaluationRecord } from './evaluation'
 import type { Metrics, ScoredEpisode, StepRecord, TokenOption } from './events'
 import type { StageRecord } from './stage'
 import { byStart, type TimelineSpan } from './timeline'
 import type { Tool } from './tools'
+
+export type { EvaluationHow, EvaluationRecord } from './evaluation'
 
 /** One step reduced to its numbers. */
 export interface StepSummary {
@@ -35,31 +38,6 @@ export function summarise(record: StepRecord): StepSummary {
     seconds: record.seconds,
     version: record.version,
   }
-}
-
-/** What plays an evaluation and how; neither: the policy as it is, sampled at temperature 1. */
-export interface EvaluationHow {
-  /** The base model alone is measured beside it. */
-  base?: true
-  /** The likeliest token each time, instead of one that is drawn. */
-  greedy?: true
-}
-
-/** Success over fixed-seed episodes, sampled at temperature 1 unless `greedy`. */
-export interface EvaluationRecord {
-  /** Finished steps of the adapter that was measured; 0 is the adapter that the run began with. */
-  step: number
-  split: 'train' | 'heldout'
-  /** Episodes that were solved, and those that could be scored at all. */
-  solved: number
-  scorable: number
-  /** Mean reward of the scorable episodes. */
-  reward: number
-  /** How the base weights were kept while it was measured. */
-  precision: Precision
-  /** The base model alone played, without the adapter. */
-  policy?: 'base'
-  greedy?: true
 }
 
 /** What a run is, beside its steps: written when it begins and at every step. */

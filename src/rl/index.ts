@@ -7,7 +7,8 @@
  *    `entropy.ts`: train where the policy is undecided; `formulas.ts`: what each loss_type divides by, and how it is written)
  * 3. `kl.ts`          the optional pull back to the reference policy
  * 4. `schedule.ts`    the learning rate at each optimizer step
- * 5. `metrics.ts`     what of all this is worth a curve, under TRL's names (`statistics.ts` holds the means behind them)
+ * 5. `metrics.ts`     what of all this is worth a curve, under TRL's names (`statistics.ts` holds the means behind them;
+ *    `evaluation.ts`: the same of episodes that nothing is trained on)
  * 6. `sft.ts`         imitation instead of trial and error: the loss that pretraining uses
  * 7. `dpo.ts`         preferences instead of rewards: this answer rather than that one
  *
@@ -18,6 +19,7 @@
 export * from './advantages'
 export * from './dpo'
 export * from './entropy'
+export * from './evaluation'
 export * from './formulas'
 export * from './kl'
 export * from './loss'

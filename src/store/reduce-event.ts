@@ -90,8 +90,12 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
     case 'step-finished':
       return finishStep(view, event.record, tokens)
     case 'evaluation': {
-      const { split, done, total } = event
-      return { ...view, evaluation: { split, done, total } }
+      const { type: _, ...evaluation } = event
+      return { ...view, evaluation }
+    }
+    case 'evaluated': {
+      const before = view.evaluations.filter(({ step }) => !event.records.some((record) => record.step === step))
+      return { ...view, evaluation: null, evaluations: [...before, ...event.records] }
     }
     case 'notice':
       return { ...view, notices: addNotice(view.notices, event.level, event.text) }

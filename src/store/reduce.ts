@@ -10,7 +10,7 @@ import { EMPTY_RUN, type RunView } from './view'
 export function reduce(view: RunView, message: Message, tokens: TokenLog, now: number): RunView {
   switch (message.type) {
     case 'state':
-      return { ...view, run: message.state }
+      return { ...view, run: message.state, ...(message.state.state === 'failed' && { evaluation: null }) }
     case 'engine':
       return { ...view, engine: message.report }
     case 'environment': {
@@ -42,6 +42,7 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'dry-run-done':
     case 'stage-looked':
     case 'stage-rows':
+    case 'stage-reading':
     case 'stage-state':
     case 'stage-progress':
     case 'stages':

@@ -1,6 +1,7 @@
 /** A kept run → the view and the tokens that its steps would have left, had they just run here. */
 
 import type { Episode, Turn } from '../core/episode'
+import { runEvaluations } from '../core/evaluation'
 import type { AppendedToken } from '../core/events'
 import { type KeptEpisode, type StepSummary, timelineOf } from '../core/run-record'
 import type { Message } from '../worker/protocol'
@@ -21,6 +22,7 @@ export function restore(view: RunView, { run, history, episodes }: Restored, tok
     environment: view.environment,
     notices: view.notices,
     history: history.slice(-KEPT_STEPS),
+    evaluations: runEvaluations(run.evaluations, run.checkpoint ?? run.step),
     steps: kept.map((step) => restoreStep(step, history, tokens)),
     recording: isRecording(run) ? run.name : null,
     recorded: isRecording(run) ? run.config : null,

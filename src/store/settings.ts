@@ -1,7 +1,7 @@
 /** The table of every setting a person may change: its TRL name, its limits, how it is read from and written to text. */
 
 import { z } from 'zod/mini'
-import { type GrpoConfig, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, type LoraTarget, LOSS_TYPES, MISMATCH_MODES, type RunConfig } from '../core/config'
+import { EVAL_STRATEGIES, type GrpoConfig, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, type LoraTarget, LOSS_TYPES, MISMATCH_MODES, type RunConfig } from '../core/config'
 import { conflictsOf } from '../core/conflicts'
 
 /** Settings that have a control; TRL's names, and PEFT's r and lora_alpha. */
@@ -54,7 +54,7 @@ export const MAIN_SETTINGS: readonly Setting[] = [
   real('temperature', 0, 5, 0.1, { above: true }),
 ]
 
-export type SettingGroup = 'loss' | 'masks' | 'families' | 'mismatch' | 'schedule' | 'sampling' | 'lora'
+export type SettingGroup = 'loss' | 'masks' | 'families' | 'mismatch' | 'schedule' | 'sampling' | 'evaluation' | 'lora'
 
 export const SETTING_GROUPS: readonly { id: SettingGroup; settings: readonly Setting[] }[] = [
   {
@@ -127,6 +127,10 @@ export const SETTING_GROUPS: readonly { id: SettingGroup; settings: readonly Set
       flag('dynamic_sampling'),
       whole('max_resampled_groups', 1, 1000),
     ],
+  },
+  {
+    id: 'evaluation',
+    settings: [choice('eval_strategy', ...EVAL_STRATEGIES), whole('eval_steps', 1, 100_000), flag('eval_on_start'), whole('eval_episodes', 1, 1000), flag('eval_greedy')],
   },
   { id: 'lora', settings: [whole('r', 1, 256), real('lora_alpha', 0, 1024, 1, { above: true })] },
 ]

@@ -5,6 +5,7 @@ import type { EnvironmentSpec } from '../core/environment-spec'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { ExitReason, Verdict } from '../core/episode'
 import type { EngineReport, StepRecord } from '../core/events'
+import type { RunEvaluation } from '../core/evaluation'
 import type { StepSummary } from '../core/run-record'
 import type { TimelineSpan } from '../core/timeline'
 import type { Tool } from '../core/tools'
@@ -115,7 +116,10 @@ export interface RunView {
   history: readonly StepSummary[]
   notices: readonly NoticeView[]
   waits: WaitView
-  evaluation: { split: 'train' | 'heldout'; done: number; total: number } | null
+  /** Under way; `step`: finished steps of a run that evaluates itself. */
+  evaluation: { split: 'train' | 'heldout'; done: number; total: number; step?: number } | null
+  /** Those that the run made itself, oldest first. */
+  evaluations: readonly RunEvaluation[]
   /** Name of the recording that is shown instead of a run; null while a run is. */
   recording: string | null
   /** A run that was begun waits behind the recording. */
@@ -133,6 +137,7 @@ export const EMPTY_RUN: RunView = {
   notices: [],
   waits: { queue: null, away: null },
   evaluation: null,
+  evaluations: [],
   recording: null,
   behind: false,
   recorded: null,

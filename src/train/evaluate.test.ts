@@ -53,7 +53,7 @@ describe('evaluate', () => {
     const engine = banditEngine()
     engine.theta.set([0, 30, 0, 0])
     const { made, events } = request({ engine, episodes: 10, environment: bandit({ fails: (session) => session < 4 }) })
-    expect(await evaluate(made)).toEqual({ success: 1, reward: 1, episodes: 10, unscorable: 4 })
+    expect(await evaluate(made)).toMatchObject({ success: 1, reward: 1, episodes: 10, unscorable: 4 })
     expect(events.flatMap((e) => (e.type === 'notice' ? [e.text] : []))).toEqual([
       '4 of 10 evaluation episodes could not be scored (The bandit is out of order): the rate is of the other 6.',
     ])

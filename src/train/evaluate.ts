@@ -4,12 +4,13 @@ import type { RunConfig } from '../core/config'
 import type { Sampler } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { PlaygroundError } from '../core/errors'
-import type { TrainEvent } from '../core/events'
+import type { Metrics, TrainEvent } from '../core/events'
 import { hash } from '../core/random'
-import { mean } from '../rl/statistics'
+import { evaluated, evaluationMetrics } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout } from '../rollout/rollout'
 import { assertNotStopped } from './guard'
+import { type CallCustom, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
 
 /** Seeds scenarios and sampling of every evaluation, whatever the run's own seed. */
@@ -26,6 +27,10 @@ export interface EvaluationRequest {
   episodes: number
   /** The likeliest token each time, instead of one that is drawn. */
   greedy?: boolean
+  /** Finished steps, for reward functions that ask for them; 0 where absent. */
+  step?: number
+  /** Runs reward functions of the person's own; absent where there is no sandbox. */
+  callCustom?: CallCustom
   /** Gets 'evaluation' progress and notices; the episodes themselves are not shown as training. */
   onEvent: (event: TrainEvent) => void
   gate?: () => Promise<void>
@@ -39,17 +44,25 @@ export interface Evaluation {
   reward: number
   episodes: number
   unscorable: number
+  /** All that was measured, under TRL's names with eval_. */
+  metrics: Metrics
+}
+
+/** Seed of the scenarios of a split: their seeds are `groupSeeds(…, 0, episodes)`. */
+export function evaluationSeed(split: 'train' | 'heldout'): number {
+  return hash(EVALUATION_SEED, split === 'train' ? 0 : 1)
 }
 
 /**
  * Plays `episodes` scenarios once each, sampled at temperature 1 (or greedy) with top-k, top-p and min-p off, batched over the engine's
- * slots. Nothing is trained; scenarios and randomness depend on the split and the episode's number alone.
+ * slots, and scores them with the run's reward functions. Nothing is trained; scenarios and randomness depend on the split and the
+ * episode's number alone.
  *
  * @throws PlaygroundError 'environment' when no episode can be scored, 'stopped' when the signal aborts
  */
 export async function evaluate(request: EvaluationRequest): Promise<Evaluation> {
-  const { engine, environment, chat, config, split, episodes: total, greedy = false, onEvent, gate, signal } = request
-  const seed = hash(EVALUATION_SEED, split === 'train' ? 0 : 1)
+  const { engine, environment, chat, config, split, episodes: total, greedy = false, step = 0, callCustom, onEvent, gate, signal } = request
+  const seed = evaluationSeed(split)
   let done = 0
   onEvent({ type: 'evaluation', split, done, total })
   const episodes = await rollout({
@@ -70,10 +83,11 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
     ...(gate ? { gate } : {}),
     ...(signal ? { signal } : {}),
   })
-  assertNotStopped(signal, 'The evaluation was stopped.')
-  const rewards = episodes.flatMap(({ reward }) => (reward === null ? [] : [reward]))
-  const success = mean(rewards.map((reward) => (environment.isSuccess(reward) ? 1 : 0)))
-  const reward = mean(rewards)
+  assertNotStopped(signal, STOPPED)
+  const logged = await scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, step: step + 1, ...(callCustom && { callCustom }), ...(signal && { signal }) })
+  assertNotStopped(signal, STOPPED)
+  const metrics = { ...evaluationMetrics(episodes, { name: environment.name, isSuccess: (reward) => environment.isSuccess(reward) }), ...evaluated(logged) }
+  const { eval_success: success = null, eval_reward: reward = null } = metrics
   if (success === null || reward === null) {
     const error = episodes.find((episode) => episode.error !== null)?.error ?? 'it gave no reward'
     throw new PlaygroundError(
@@ -82,11 +96,13 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
       'Check that the environment is running, then evaluate again.',
     )
   }
-  const unscorable = episodes.length - rewards.length
+  const unscorable = metrics['eval_environment/unscorable'] ?? 0
   if (unscorable > 0) {
     const why = episodes.find(({ reward, error }) => reward === null && error !== null)?.error ?? 'the environment gave no reward'
-    const text = `${unscorable} of ${total} evaluation episodes could not be scored (${why.replace(/\.$/, '')}): the rate is of the other ${rewards.length}.`
+    const text = `${unscorable} of ${total} evaluation episodes could not be scored (${why.replace(/\.$/, '')}): the rate is of the other ${total - unscorable}.`
     onEvent({ type: 'notice', level: 'warning', text })
   }
-  return { success, reward, episodes: episodes.length, unscorable }
+  return { success, reward, episodes: episodes.length, unscorable, metrics }
 }
+
+const STOPPED = 'The evaluation was stopped.'

@@ -49,6 +49,19 @@ describe('the sentence of state', () => {
     expect(describeRun(after([running, ...until('tokens', 1)]), 0)).toBe('Step 12 · sampling 0/8 · turn 1')
   })
 
+  it('says of a run that evaluates itself what is played, when, and how far it is', () => {
+    const evaluating = (step: number, split: 'train' | 'heldout' = 'heldout'): Message => ({ type: 'event', event: { type: 'evaluation', split, done: 5, total: 32, step } })
+    const said = (...messages: Message[]) => describeRun(after([...stepMessages(12, small), running, ...messages]), 0)
+    expect(said(evaluating(12))).toBe('Evaluating 32 held-out episodes after step 12 · 5/32')
+    expect(said(evaluating(0, 'train'))).toBe('Evaluating 32 episodes before the first step · 5/32')
+    expect(said(evaluating(12), state({ state: 'pausing' }))).toMatch(/^Evaluating 32 .* · pausing$/)
+    expect(said(evaluating(12), state({ state: 'paused', step: 12 }))).toBe('Paused · evaluating 32 held-out episodes after step 12 · 5/32')
+    expect(phaseOf(after([...stepMessages(12, small), running, evaluating(12)]))).toBe('running evaluating')
+    expect(said(evaluating(12), { type: 'event', event: { type: 'evaluated', records: [] } })).toMatch(/^Step 12 · done/)
+    const failed = state({ state: 'failed', error: 'x', advice: '', recoverable: true })
+    expect(after([evaluating(12), failed]).evaluation).toBeNull()
+  })
+
   it('says how many episodes queue for a session, and about how long', () => {
     const queue = (waiting: number, seconds: number | null): Message => ({ type: 'event', event: { type: 'environment-queue', step: 12, waiting, sessions: 2, seconds } })
     const said = (...messages: Message[]) => describeRun(after([running, ...until('tokens', 1), ...messages], 1000), 3000)

@@ -9,7 +9,7 @@ import { bytes, duration, roughTime, speed, timeLeft } from './format'
 /** What the page is doing, as one sentence; `now` in ms on the clock of the store. */
 export function describeRun(view: RunView, now: number): string {
   const { run } = view
-  if (view.evaluation && !isActive(run)) {
+  if (view.evaluation && view.evaluation.step === undefined && !isActive(run)) {
     const { split, done, total } = view.evaluation
     return `Evaluating · ${split === 'train' ? 'training scenarios' : 'held-out scenarios'} · ${done}/${total}`
   }
@@ -79,7 +79,17 @@ function describeFailure({ kind, recoverable }: Extract<RunState, { state: 'fail
 
 const RESTS = { token: 'Paused at a token', episode: 'Paused at the end of an episode' } as const
 
+/** A run that evaluates itself between its steps; null while it does not. */
+function describeOwnEvaluation({ evaluation }: RunView): string | null {
+  if (evaluation?.step === undefined) return null
+  const { split, done, total, step } = evaluation
+  const when = step === 0 ? 'before the first step' : `after step ${step}`
+  return `Evaluating ${total} ${split === 'heldout' ? 'held-out ' : ''}${total === 1 ? 'episode' : 'episodes'} ${when} · ${done}/${total}`
+}
+
 function describePause(view: RunView, { at }: Extract<RunState, { state: 'paused' }>): string {
+  const own = describeOwnEvaluation(view)
+  if (own !== null) return `Paused · ${own.replace('E', 'e')}`
   const step = latestStep(view)
   if (!step) return 'Paused before the first step'
   if (step.finished) return [`Paused after step ${step.step}`, ...describeOutcome(step)].join(' · ')
@@ -107,6 +117,8 @@ export function describePlace(view: RunView): string {
 
 /** `now` null leaves out what only makes sense while the clock runs. */
 function describeProgress(view: RunView, now: number | null): string {
+  const own = describeOwnEvaluation(view)
+  if (own !== null) return own
   const step = latestStep(view)
   if (!step) return 'Starting'
   const name = `Step ${step.step}`
@@ -158,7 +170,8 @@ export function describeCompared(names: readonly string[]): string | null {
 /** The part that changes with the phase only; a screen reader hears it when it changes. */
 export function phaseOf(view: RunView): string {
   const step = latestStep(view)
-  const inner = !isActive(view.run) || !step ? '' : step.finished ? 'done' : step.training || step.groups ? 'training' : 'sampling'
+  const own = isActive(view.run) && view.evaluation?.step !== undefined
+  const inner = own ? 'evaluating' : !isActive(view.run) || !step ? '' : step.finished ? 'done' : step.training || step.groups ? 'training' : 'sampling'
   return `${view.run.state} ${inner}`
 }
 

@@ -53,6 +53,7 @@ export const TEACH_STRINGS = {
     mismatch: 'Sampler mismatch',
     schedule: 'Schedule',
     sampling: 'Sampling',
+    evaluation: 'Evaluation',
     lora: 'LoRA and backend',
     group: 'Group of episodes',
     rewards: 'Rewards → advantages',

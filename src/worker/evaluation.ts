@@ -24,7 +24,7 @@ type Rated = EvaluationResult & { records: EvaluationRecord[] }
 async function evaluateRun(run: Measured, episodes: number, { base, greedy }: EvaluationHow, onEvent: (event: TrainEvent) => void): Promise<Rated> {
   if (base) assertHasBase(run.engine)
   const measure = async (split: 'train' | 'heldout', policy?: 'base'): Promise<{ rate: number; record: EvaluationRecord }> => {
-    const { success, reward, episodes: played, unscorable } = await evaluate({ ...run, split, episodes, greedy: greedy ?? false, onEvent })
+    const { success, reward, episodes: played, unscorable } = await evaluate({ ...run, split, episodes, greedy: greedy ?? false, step: run.trainer.stepNumber, onEvent })
     const scorable = played - unscorable
     const how = { ...(policy && { policy }), ...(greedy && { greedy }) }
     return { rate: success, record: { step: run.trainer.stepNumber, split, solved: Math.round(success * scorable), scorable, reward, precision: run.config.precision, ...how } }

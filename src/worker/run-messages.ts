@@ -58,3 +58,9 @@ export function chatRefused(requestId: number, loaded: boolean, paused: boolean)
       : 'The model is being trained. Press Pause first, and finish the step with Step if the pause is in its middle.'
   return { type: 'chat-ended', requestId, reason: 'failed', error }
 }
+
+/** Throws PlaygroundError where a loaded run must not be trained. `trusted`: the engine whose failed self-test a person overruled. */
+export function assertTrainable(run: Pick<RunSetup, 'engine' | 'selfTest'> | null, trusted: object | null, measured: boolean): void {
+  if (run?.selfTest?.ok === false && trusted !== run.engine) throw new PlaygroundError('engine', run.selfTest.problem, 'Choose WASM, or press Train anyway.')
+  if (measured) throw new PlaygroundError('config', 'This run stands on another base than it was trained on, to be measured.', 'Resume it to train on.')
+}

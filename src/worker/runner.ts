@@ -12,16 +12,17 @@ import { GrpoTrainer } from '../train/grpo'
 import { shouldStop } from '../train/stop'
 import type { Checkpoint } from './archive'
 import { ChatSession, ENDS_CHAT } from './chat'
+import { Evaluating } from './evaluating'
 import { answerEvaluation } from './evaluation'
 import type { RunJournal } from './journal'
 import { differences, type KeptRun, restoreInto } from './kept-run'
 import { RunLoader } from './loader'
 import type { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
-import { engineMessage, environmentMessage, failedState, pausedLoad, recoveredState, WAIT_STOPPED } from './run-messages'
+import { assertTrainable, engineMessage, environmentMessage, failedState, pausedLoad, recoveredState, WAIT_STOPPED } from './run-messages'
 import { isAsked, RunAnswers } from './run-answers'
 import { isReset, type KeptStart, type RunSetup, type SetupKeeper } from './setup'
-import { isForStage, STAGE_BUSY, StageDesk } from './stage-desk'
+import { isForStage, STAGE_BUSY, StageDesk, type StageMaterial } from './stage-desk'
 import { type Trained, TrainingLoop, type Until, UNTIL } from './training-loop'
 
 interface Run extends RunSetup {
@@ -40,6 +41,7 @@ export class Runner {
   private readonly loop: TrainingLoop
   private readonly answers: RunAnswers
   private readonly stages: StageDesk
+  private readonly evaluating = new Evaluating((event) => this.post({ type: 'event', event }), async (records) => this.journal?.evaluated(records))
   /** What is being loaded. */
   private loading: RunConfig | null = null
   /** A person wants the run before the load back. */
@@ -65,13 +67,14 @@ export class Runner {
     play: Pick<PlayDesk, 'giveWay'> | null = null,
     /** Keeps the run, step by step. */
     private readonly journal: RunJournal | null = null,
+    material: StageMaterial | null = null,
   ) {
     this.loader = new RunLoader(keeper, post, play)
     this.loop = new TrainingLoop(this.trained(), (state) => this.tell(state))
     const host = { run: () => this.run, enqueue: (work: () => Promise<void>) => this.enqueue(work), makeRoom: () => this.makeRoom() }
     this.answers = new RunAnswers({ ...host, doing: () => (this.stages.busy ? 'working' : this.loop.doing), paused: () => this.loop.paused }, post)
     const lost = async (error: unknown): Promise<void> => this.tell(await this.recover(error))
-    this.stages = new StageDesk({ ...host, doing: () => this.loop.doing, ended: (checkpoint, stage, start) => this.staged(checkpoint, stage, start), lost }, post)
+    this.stages = new StageDesk({ ...host, material, doing: () => this.loop.doing, ended: (checkpoint, stage, start) => this.staged(checkpoint, stage, start), lost }, post)
   }
 
   /** The loaded model's chat format; null while none is loaded. */
@@ -225,6 +228,7 @@ export class Runner {
     this.adopt(config, setup, at, checkpoint)
     this.records = history
     this.stages.know(record.stages ?? [])
+    this.evaluating.know(record.evaluations, checkpoint.step)
     this.lastGood = checkpoint
     if (config.precision !== record.config.precision) this.measured = record.config
     for (const text of differences(record, setup)) this.warn(text)
@@ -251,13 +255,9 @@ export class Runner {
     this.run = null
     await before?.environment.close()
     if (!before || givenUp) return
-    try {
-      await this.restore(before.config, before.at)
-    } catch {
-      // Why the load failed is what a person needs to hear.
-      return
-    }
-    this.warn(`${before.config.model} was loaded again as it was after step ${this.lastGood?.step ?? 0}.`)
+    // Where this fails, too, why the load failed is what a person needs to hear.
+    const isBack = await this.restore(before.config, before.at).then(() => true, () => false)
+    if (isBack) this.warn(`${before.config.model} was loaded again as it was after step ${this.lastGood?.step ?? 0}.`)
   }
 
   /** Loads a run anew at the same commit, as it was after its last finished step. */
@@ -306,10 +306,8 @@ export class Runner {
 
   /** Before anything is trained. Throws PlaygroundError where the run must not be. */
   private async makeRoom(): Promise<void> {
-    const { run } = this
-    if (run?.selfTest?.ok === false && this.trusted !== run.engine) throw new PlaygroundError('engine', run.selfTest.problem, 'Choose WASM, or press Train anyway.')
-    if (this.measured) throw new PlaygroundError('config', 'This run stands on another base than it was trained on, to be measured.', 'Resume it to train on.')
-    await run?.talk.release()
+    assertTrainable(this.run, this.trusted, this.measured !== null)
+    await this.run?.talk.release()
   }
 
   private async staged(checkpoint: Checkpoint, stage: StageRecord, start: KeptStart['start']): Promise<void> {
@@ -327,8 +325,9 @@ export class Runner {
     return {
       stepNumber: () => this.run?.trainer.stepNumber ?? 0,
       over: () => {
-        const over = this.run && shouldStop(this.records, this.run.config.grpo)
-        return over ? { state: 'finished', step: this.run?.trainer.stepNumber ?? 0, reason: over } : null
+        const { run } = this
+        const over = run && shouldStop(this.records, run.config.grpo)
+        return over && !this.evaluating.isDue(run, true) ? { state: 'finished', step: run.trainer.stepNumber, reason: over } : null
       },
       step: (gate, signal) => this.step(gate, signal),
       recover: (error) => this.recover(error),
@@ -336,13 +335,18 @@ export class Runner {
   }
 
   private async step(gate: PauseGate, signal: AbortSignal): Promise<void> {
-    const { trainer, engine, config } = this.run as Run
-    const record = await trainer.step(gate, signal)
+    const run = this.run as Run
+    const isOver = (): boolean => shouldStop(this.records, run.config.grpo) !== null
+    await this.evaluating.around(() => this.train(run, gate, signal), run, isOver, gate, signal)
+    if (isOver()) await this.journal?.finished()
+  }
+
+  private async train(run: Run, gate: PauseGate, signal: AbortSignal): Promise<void> {
+    const record = await run.trainer.step(gate, signal)
     this.records.push({ step: record.step, metrics: record.metrics })
-    this.stages.saw(record, this.run as Run)
-    this.lastGood = { step: record.step, num_tokens: trainer.tokensSeen, state: await engine.exportState() }
+    this.stages.saw(record, run)
+    this.lastGood = { step: record.step, num_tokens: run.trainer.tokensSeen, state: await run.engine.exportState() }
     await this.journal?.step(record, this.lastGood)
-    if (shouldStop(this.records, config.grpo)) await this.journal?.finished()
   }
 
   private clear(): void {
@@ -351,6 +355,7 @@ export class Runner {
     this.measured = null
     this.journal?.close()
     this.stages.know([])
+    this.evaluating.know([], 0)
     this.post({ type: 'cleared' })
   }
 

@@ -1,10 +1,12 @@
 /** The run that imported trajectories belong to: as it travelled with them, or as little as the rows tell. */
 
 import { z } from 'zod'
+import { environmentSpecSchema, pageFunctionSchema } from '../../core/environment-spec-schema'
 import { toolEditSchema } from '../../core/tool-edit-schema'
-import { DEFAULT_GRPO, DEFAULT_LORA, EARLIER_GRPO, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, LOSS_TYPES, MISMATCH_MODES } from '../../core/config'
+import { DEFAULT_GRPO, DEFAULT_LORA, EARLIER_GRPO, EVAL_STRATEGIES, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, LOSS_TYPES, MISMATCH_MODES } from '../../core/config'
 import { readRewards } from '../../core/reward-funcs'
 import type { RunRecord } from '../../core/run-record'
+import { STAGE_KINDS, STAGE_LOSSES } from '../../core/stage'
 import type { Tool } from '../../core/tools'
 import { travelling } from './row'
 
@@ -75,14 +77,17 @@ const grpo = z.object({
   max_resampled_groups: number.default(EARLIER_GRPO.max_resampled_groups),
   seed: count,
   target_reward: z.number().nullable(),
+  eval_strategy: z.enum(EVAL_STRATEGIES).default(EARLIER_GRPO.eval_strategy),
+  eval_steps: count.default(EARLIER_GRPO.eval_steps),
+  eval_on_start: z.boolean().default(EARLIER_GRPO.eval_on_start),
+  eval_episodes: count.default(EARLIER_GRPO.eval_episodes),
+  eval_greedy: z.boolean().default(EARLIER_GRPO.eval_greedy),
 })
 
 const config = z.object({
-  environment: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('builtin'), name: z.enum(['echo', 'catch', 'lane']) }),
-    z.object({ kind: z.literal('openenv'), url: z.string() }),
-  ]),
+  environment: environmentSpecSchema,
   tool_edits: z.array(toolEditSchema),
+  rollout_func: z.optional(pageFunctionSchema),
   model: z.string(),
   model_revision: z.string(),
   precision,
@@ -98,6 +103,34 @@ const config = z.object({
   grpo,
   lora,
   backend: z.enum(['webgpu', 'wasm', 'auto']),
+})
+
+const metrics = z.record(z.string(), z.number().nullable())
+const stage = z.object({
+  kind: z.enum(STAGE_KINDS),
+  dataset: z.string(),
+  source: z.object({ repo: z.string(), revision: z.string(), sha: z.string(), config: z.string(), split: z.string() }).optional(),
+  rows: count,
+  steps: count,
+  settings: z.object({
+    learning_rate: number,
+    lr_scheduler_type: z.enum(['linear', 'cosine', 'constant']),
+    warmup_steps: count,
+    weight_decay: number,
+    max_grad_norm: number,
+    per_device_train_batch_size: count,
+    num_train_epochs: number,
+    max_steps: number,
+    max_length: count,
+    assistant_only_loss: z.boolean(),
+    seed: count,
+    loss_type: z.enum(STAGE_LOSSES),
+    beta: number,
+    label_smoothing: number,
+  }),
+  afterStep: count,
+  first: metrics,
+  last: metrics,
 })
 
 const tool = z.object({
@@ -129,8 +162,19 @@ const schema: z.ZodType<RunRecord> = z.object({
   checkpoint: count.nullable(),
   finished: z.boolean(),
   evaluations: z.array(
-    z.object({ step: count, split: z.enum(['train', 'heldout']), solved: count, scorable: count, reward: z.number(), precision, policy: z.literal('base').optional(), greedy: z.literal(true).optional() }),
+    z.object({
+      step: count,
+      split: z.enum(['train', 'heldout']),
+      solved: count,
+      scorable: count,
+      reward: z.number(),
+      precision,
+      policy: z.literal('base').optional(),
+      greedy: z.literal(true).optional(),
+      metrics: metrics.optional(),
+    }),
   ),
+  stages: z.array(stage).optional(),
   bytes: z.number(),
   droppedSteps: count,
   version: z.string(),

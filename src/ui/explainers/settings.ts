@@ -184,4 +184,15 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   vespo_lambda_pos: from('vespo', 'Decay of VESPO’s weight for episodes with an advantage of 0 or above. Read with loss_type vespo alone. Larger makes episodes that became likelier count less.'),
   vespo_k_neg: from('vespo', 'Exponent of VESPO’s weight for episodes with an advantage below 0. Read with loss_type vespo alone. Larger makes episodes that became less likely count less.'),
   vespo_lambda_neg: from('vespo', 'Decay of VESPO’s weight for episodes with an advantage below 0. Read with loss_type vespo alone. Larger makes episodes that became likelier count less.'),
+  eval_strategy: from(
+    'trlConfig',
+    'Whether the run is measured while it is trained. steps plays episodes that nothing is learned from, with seeds of their own: held-out scenarios where the environment has such, so a rise there is no memory of the training scenarios. They stand in the curves of reward and success as points with their 95 % interval. The training itself stays the same number for number; it only takes longer. no leaves it out.',
+  ),
+  eval_steps: from('trlConfig', 'GRPO steps from one evaluation to the next; one more comes after the last step. Read with eval_strategy steps alone. Small values show the course closely and take time: with 1, every step is followed by eval_episodes episodes.'),
+  eval_on_start: from('trlConfig', 'Also evaluates before the first step, which is the “before” that everything later is compared with. Read with eval_strategy steps alone. TRL has it off; here it is on.'),
+  eval_episodes: from(
+    'wilson',
+    'Episodes of an evaluation, each of another scenario; always the same ones, so that two evaluations can be compared. With 32 the 95 % interval is up to ±17 points wide, with 100 ±10, with 400 ±5. The page’s own name: TRL plays as many as eval_dataset has rows.',
+  ),
+  eval_greedy: from('trlConfig', 'Evaluations take the likeliest token each time, which shows the policy’s best guess without luck. Off, tokens are drawn at temperature 1, which shows what it does when it explores. The page’s own name: TRL draws as in training.'),
 }
