@@ -12,3 +12,9 @@ export function wilson(successes: number, of: number): [low: number, high: numbe
   const half = (Z * Math.sqrt((share * (1 - share)) / of + spread / (4 * of))) / (1 + spread)
   return [Math.max(0, middle - half), Math.min(1, middle + half)]
 }
+
+/** The normal 95 % interval of a mean of `of` values with this standard deviation (ddof 1). */
+export function meanInterval(mean: number, deviation: number, of: number): [low: number, high: number] {
+  const half = (Z * deviation) / Math.sqrt(of)
+  return [mean - half, mean + half]
+}
