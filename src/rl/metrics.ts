@@ -9,6 +9,7 @@ import { unparsed, verdictOf, VERDICTS, type Episode, type ExitReason } from '..
 import type { Metrics } from '../core/events'
 import type { GroupStatistics } from './advantages'
 import { countTrained, type PolicySequenceStatistics } from './loss'
+import { type MismatchOptions, mismatchWeights } from './ratio'
 import { maximum, mean, minimum, standardDeviation, sum } from './statistics'
 import { TERM_OF } from './terms'
 
@@ -143,15 +144,25 @@ export interface MismatchSequence {
 }
 
 /**
- * How far the sampler and the training graph disagree about the same tokens, over trained tokens: the absolute difference
- * of log-probs, and the ratio exp(train − sampler) token by token, without clamping (nothing is corrected by it yet).
+ * How far the sampler and the training graph disagree: the absolute difference of log-probs over trained tokens, and the ratio
+ * exp(train − sampler) by which the loss is corrected, bounded as the settings say: a value a token, or with the sequence modes a value a
+ * sequence. Without the correction it is every token's ratio as it is.
  */
-export function mismatchMetrics(sequences: readonly MismatchSequence[]): Metrics {
+export function mismatchMetrics(sequences: readonly MismatchSequence[], options: MismatchOptions): Metrics {
   const differences: number[] = []
+  const ratios: number[] = []
+  const bySequence = options.vllm_importance_sampling_mode.startsWith('sequence')
   for (const { mask, sampler, train } of sequences) {
-    for (let t = 0; t < mask.length; t++) if (mask[t] === 1) differences.push((train[t] as number) - (sampler[t] as number))
+    const weights = mismatchWeights(train, sampler, mask, options)
+    const before = differences.length
+    for (let t = 0; t < mask.length; t++) {
+      if (mask[t] !== 1) continue
+      const difference = (train[t] as number) - (sampler[t] as number)
+      differences.push(difference)
+      if (!weights || !bySequence) ratios.push(weights ? (weights[t] as number) : Math.exp(difference))
+    }
+    if (weights && bySequence && differences.length > before) ratios.push(weights[0] as number)
   }
-  const ratios = differences.map(Math.exp)
   return {
     'sampling/sampling_logp_difference/mean': mean(differences.map(Math.abs)),
     'sampling/sampling_logp_difference/max': maximum(differences.map(Math.abs)),

@@ -291,6 +291,7 @@ export class GrpoTrainer {
           const train = update.trainLogprobs[i]
           return train ? [{ mask, sampler: logprobs, train }] : []
         }),
+        config.grpo,
       ),
       num_tokens: this.tokens,
       step_time: seconds.sampling + seconds.training,

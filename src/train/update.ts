@@ -144,7 +144,7 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
     result.trainLogprobs[member.position] = member.old
     result.entropies[member.position] = scores.entropies.slice()
   }
-  const shares = divide(members, grpo.steps_per_generation, [grpo.seed, SLICES, optimizerSteps])
+  const shares = sharesOf(members, grpo, optimizerSteps)
   // The first share's update changes what the others would be scored with.
   if (shares.length > 1 && trained.length > 0) {
     onPart?.('score', 0)
@@ -217,11 +217,15 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
 /** Keeps the draw of shares apart from all other random numbers of a run. */
 const SLICES = 0x51ce
 
-/** The members in `count` shares of equal size (to one), drawn at random and each in episode order; fewer where there are not enough. */
-function divide(members: readonly Member[], count: number, seed: readonly number[]): Member[][] {
+/**
+ * Members in the shares of a pass, one an optimizer step: of equal size (to one), drawn at random and each in episode order; fewer where there
+ * are not enough members. `optimizerSteps` of the run before it.
+ */
+export function sharesOf<M extends { position: number }>(members: readonly M[], grpo: Pick<GrpoConfig, 'steps_per_generation' | 'seed'>, optimizerSteps: number): M[][] {
+  const { steps_per_generation: count, seed } = grpo
   if (count === 1 || members.length < 2) return [[...members]]
-  const shares = Array.from({ length: Math.min(count, members.length) }, (): Member[] => [])
-  new RandomStream(...seed).shuffle(members).forEach((member, i) => shares[i % shares.length]?.push(member))
+  const shares = Array.from({ length: Math.min(count, members.length) }, (): M[] => [])
+  new RandomStream(seed, SLICES, optimizerSteps).shuffle(members).forEach((member, i) => shares[i % shares.length]?.push(member))
   return shares.map((share) => share.sort((a, b) => a.position - b.position))
 }
 

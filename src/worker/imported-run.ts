@@ -19,7 +19,7 @@ export async function importTrajectories(file: Blob, name: string): Promise<Impo
   let seen = 0
   const history = episodes.map((step) => {
     seen += countTokens(step)
-    return summaryOf(run, step, tokens ? { ...tokenMetrics(step), num_tokens: seen } : {})
+    return summaryOf(run, step, tokens ? { ...tokenMetrics(run, step), num_tokens: seen } : {})
   })
   return { run, history, episodes, notices }
 }
@@ -36,10 +36,10 @@ function summaryOf(run: RunRecord, episodes: KeptEpisode[], more: StepSummary['m
   return summarise({ step, episodes, groups, metrics: { ...rewards, ...success, ...more }, seconds: { sampling: 0, training: 0 }, version: step })
 }
 
-function tokenMetrics(episodes: readonly KeptEpisode[]): StepSummary['metrics'] {
+function tokenMetrics(run: RunRecord, episodes: readonly KeptEpisode[]): StepSummary['metrics'] {
   const trained = episodes.flatMap(({ mask, logprobs, trainLogprobs }) => (trainLogprobs ? [{ mask, sampler: logprobs, train: trainLogprobs }] : []))
   const entropies = episodes.flatMap(({ mask, entropies: all }) => (all ?? []).filter((_, i) => mask[i] === 1))
-  return { ...completionMetrics(episodes), ...environmentMetrics(episodes), ...mismatchMetrics(trained), entropy: mean(entropies) }
+  return { ...completionMetrics(episodes), ...environmentMetrics(episodes), ...mismatchMetrics(trained, run.config.grpo), entropy: mean(entropies) }
 }
 
 /** Groups of any size: rows may have been taken out of the file. */
