@@ -6,15 +6,14 @@
 import type { TrainSequence } from '../../src/core/engine'
 import { RandomStream } from '../../src/core/random'
 import type { ChatMessage, ToolCall } from '../../src/core/tools'
-import type { BuiltinName } from '../../src/env/builtin/index'
 import { presetById } from '../../src/env/presets'
 import type { AuthoredTokens, ChatFormat } from '../../src/rollout/chat'
 import { TokenCodec, type ChatTokenizer } from '../../src/rollout/tokens'
 import { CUE } from './cue'
-import { TASKS, type Game, type Skill } from './players'
+import { TASKS, type Game, type Skill, type TaughtName } from './players'
 
 export interface Demonstration extends TrainSequence {
-  task: BuiltinName
+  task: TaughtName
   cued: boolean
   skill: Skill
   promptLength: number
@@ -24,7 +23,7 @@ export interface Demonstration extends TrainSequence {
 
 /** A line of a batch: so many games of a task. */
 export interface Portion {
-  task: BuiltinName
+  task: TaughtName
   count: number
   /** Share of the games that stand under the cue; those are always played by the expert. */
   cued: number
@@ -63,7 +62,7 @@ export class DemonstrationWriter {
   }
 
   private demonstrate(
-    task: BuiltinName,
+    task: TaughtName,
     game: Game,
     { cued, skill, cutAfter }: { cued: boolean; skill: Skill; cutAfter: number },
   ): Demonstration {

@@ -5,10 +5,12 @@ import type { Tool, ToolCall } from '../../src/core/tools'
 import { CATCH_COLUMNS, CATCH_SCENARIOS, catchRules, moveCall, walkTo, type CatchState } from '../../src/env/builtin/catch'
 import { ECHO_WORDS, echoRules, type EchoState } from '../../src/env/builtin/echo'
 import type { GameRules } from '../../src/env/builtin/game'
-import type { BuiltinName } from '../../src/env/builtin/index'
 import { laneExpert, laneRules, type LaneState } from '../../src/env/builtin/lane'
 
 export type Skill = 'expert' | 'novice'
+
+/** What the shipped model was taught. */
+export type TaughtName = 'lane' | 'catch' | 'echo'
 
 /** A game that was played to its end. */
 export interface Game {
@@ -81,4 +83,4 @@ const echo: Task = {
   },
 }
 
-export const TASKS: Record<BuiltinName, Task> = { lane, catch: catchTask, echo }
+export const TASKS: Record<TaughtName, Task> = { lane, catch: catchTask, echo }

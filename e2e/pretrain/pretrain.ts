@@ -1,7 +1,6 @@
 /** The pretraining run: demonstrations in, weights out, with the success rates on the way. */
 
 import type { Engine } from '../../src/core/engine'
-import type { BuiltinName } from '../../src/env/builtin/index'
 import { builtinEnvironment } from '../../src/env/builtin/index'
 import { presetById, presetConfig } from '../../src/env/presets'
 import type { ChatFormat } from '../../src/rollout/chat'
@@ -10,6 +9,7 @@ import { evaluate } from '../../src/train/evaluate'
 import { trainSft } from '../../src/train/sft'
 import { underCue } from './cue'
 import { DemonstrationWriter, type Demonstration } from './demos'
+import type { TaughtName } from './players'
 import { learningRate, OPTIMIZER, type Phase } from './recipe'
 
 export interface PretrainOptions {
@@ -23,13 +23,13 @@ export interface PretrainOptions {
   logEvery: number
   /** Steps between two measurements; 0 = only after the last step. */
   evaluateEvery: number
-  evaluation: { tasks: readonly BuiltinName[]; episodes: number }
+  evaluation: { tasks: readonly TaughtName[]; episodes: number }
   log: (line: string) => void
 }
 
 /** Success with and without the cue. */
 export interface Measurement {
-  task: BuiltinName
+  task: TaughtName
   split: 'train' | 'heldout'
   cued: number
   uncued: number

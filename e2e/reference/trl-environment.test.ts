@@ -10,7 +10,7 @@ import { RandomStream } from '../../src/core/random'
 import { applyToolEdits, type ToolEdit } from '../../src/core/tool-edits'
 import { checkToolCall } from '../../src/core/tool-schema'
 import type { Tool } from '../../src/core/tools'
-import { builtinEnvironment } from '../../src/env/builtin'
+import { BUILTIN_NAMES, builtinEnvironment, type BuiltinName } from '../../src/env/builtin'
 import { CATALOGUE, entryOf, type Entry } from '../../src/env/openenv/catalogue'
 import { OpenEnvEnvironment } from '../../src/env/openenv/client'
 import { parseServerFrame } from '../../src/env/openenv/protocol'
@@ -27,7 +27,7 @@ import { recordOf, writeFolder } from './trl-run'
 
 const ODD = 'é """ \\n \\ \' {x} %s\n\t# $(rm) `ls` 🙂 \u202e \u0000 \u2028 end"'
 
-function exported(name: string, id: 'lane' | 'catch' | 'echo', environment: Environment, change: Partial<RunConfig> = {}, server?: string): string {
+function exported(name: string, id: BuiltinName, environment: Environment, change: Partial<RunConfig> = {}, server?: string): string {
   const folder = join(REFERENCE, 'trl-environment', name)
   const adapter = ['adapter_config.json', 'adapter_model.safetensors'].map((path) => ({ path, content: '' }))
   const run = recordOf(id, environment, change)
@@ -46,7 +46,7 @@ async function randomEpisodes(environment: Environment, count: number, split: 't
   return episodes
 }
 
-const EDITS: Record<'lane' | 'catch' | 'echo', ToolEdit[]> = {
+const EDITS: Record<BuiltinName, ToolEdit[]> = {
   lane: [
     { kind: 'rename', tool: 'observe', name: 'look-around' },
     { kind: 'describe', tool: 'lane_change', description: ODD },
@@ -54,11 +54,12 @@ const EDITS: Record<'lane' | 'catch' | 'echo', ToolEdit[]> = {
   ],
   catch: [{ kind: 'rename', tool: 'move', name: 'class' }],
   echo: [{ kind: 'rename', tool: 'echo_message', name: 'get_reward' }],
+  guess: [{ kind: 'rename', tool: 'guess', name: 'def' }],
 }
 
 it('built-in games: the same texts, refusals and rewards, with and without changed tools, for hundreds of seeds', async () => {
   const jobs: (Job & { environment: Environment; played: PlayedEpisode[] })[] = []
-  for (const id of ['lane', 'catch', 'echo'] as const) {
+  for (const id of BUILTIN_NAMES) {
     const environment = builtinEnvironment(id)
     const folder = exported(id, id, environment)
     for (const split of ['train', 'heldout'] as const) {

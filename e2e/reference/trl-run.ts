@@ -9,6 +9,7 @@ import type { GrpoConfig, RunConfig } from '../../src/core/config'
 import type { Environment } from '../../src/core/environment'
 import type { ExportFile, RunRecord } from '../../src/core/run-record'
 import type { ToolCall } from '../../src/core/tools'
+import type { BuiltinName } from '../../src/env/builtin'
 import { presetById, presetConfig } from '../../src/env/presets'
 import { readSafetensors } from '../../src/hub/safetensors'
 import { projectRoot } from '../tools/run-command'
@@ -16,7 +17,7 @@ import { venvPython } from '../tools/venv'
 import { REFERENCE } from './reference'
 
 /** A run of a preset in this environment (connected), after three steps. */
-export function recordOf(id: 'lane' | 'catch' | 'echo', environment: Environment, change: Partial<RunConfig> = {}, grpo: Partial<GrpoConfig> = {}): RunRecord {
+export function recordOf(id: BuiltinName, environment: Environment, change: Partial<RunConfig> = {}, grpo: Partial<GrpoConfig> = {}): RunRecord {
   const preset = presetConfig(presetById(id))
   const config: RunConfig = { ...preset, ...change, grpo: { ...preset.grpo, ...grpo } }
   const { name, tools, prompts, discovered } = environment

@@ -1,7 +1,8 @@
 /** Where a run's prompts and episodes come from: plain data, as it stands in configs, links and kept runs. */
 
 /** Names of the environments that live in the page. */
-export type BuiltinName = 'echo' | 'catch' | 'lane'
+export const BUILTIN_NAMES = ['echo', 'catch', 'lane', 'guess'] as const
+export type BuiltinName = (typeof BUILTIN_NAMES)[number]
 
 /** Code written in the page, and the name in it that is called or constructed. It runs in the sandbox alone, after a person allowed it. */
 export interface PageFunction {
@@ -74,4 +75,15 @@ export function singleSpecs(spec: EnvironmentSpec): readonly SingleSpec[] {
 /** The dataset that a spec reads; null for none. */
 export function datasetOf(spec: EnvironmentSpec): PromptSource | null {
   return spec.kind === 'prompts' || spec.kind === 'mix' ? spec.dataset : null
+}
+
+/** Every dataset that a spec names, its members' too. */
+export function datasetsOf(spec: EnvironmentSpec): readonly PromptSource[] {
+  const members = spec.kind === 'mix' ? singleSpecs(spec) : []
+  return [spec, ...members].flatMap((one) => datasetOf(one) ?? [])
+}
+
+/** Whether a stranger's spec must wait for a person's word: it names servers, datasets of the Hub, or code. */
+export function asksForConsent(spec: EnvironmentSpec): boolean {
+  return singleSpecs(spec).some(({ kind }) => kind === 'openenv' || kind === 'custom') || datasetsOf(spec).some(({ kind }) => kind === 'hub')
 }

@@ -3,11 +3,13 @@
 import { DEFAULT_GRPO, DEFAULT_LORA, type GrpoConfig, type LoraConfig, type RunConfig } from '../core/config'
 import type { EnvironmentSpec } from '../core/environment-spec'
 import { PlaygroundError } from '../core/errors'
+import { isRecord } from '../core/records'
 import { catchRules } from './builtin/catch'
 import { echoRules } from './builtin/echo'
+import { guessRules } from './builtin/guess'
 import { laneRules } from './builtin/lane'
 
-export type PresetName = 'lane' | 'catch' | 'echo'
+export type PresetName = 'lane' | 'catch' | 'echo' | 'guess' | 'arithmetic' | 'mix'
 
 export interface Preset {
   id: PresetName
@@ -83,6 +85,17 @@ export const PRESETS: readonly Preset[] = [
     },
     lora: DEFAULT_LORA,
   },
+  {
+    id: 'guess',
+    title: 'Guess the number',
+    description: 'A secret number, three guesses, higher or lower: the model must learn to halve the range instead of counting through it.',
+    environment: { kind: 'builtin', name: 'guess' },
+    system_prompt: guessRules.prompts.system,
+    user_prompt: guessRules.prompts.user,
+    enable_thinking: false,
+    grpo: { prompts_per_step: 8, learning_rate: 1e-3, max_steps: 50, max_completion_length: 256, max_tool_calling_iterations: 3 },
+    lora: DEFAULT_LORA,
+  },
 ]
 
 /** A preset by its id; throws PlaygroundError('config') when there is none. */
@@ -92,6 +105,17 @@ export function presetById(id: string): Preset {
     throw new PlaygroundError('config', `There is no preset "${id}".`, `Choose one of ${PRESETS.map((p) => p.id).join(', ')}.`)
   }
   return preset
+}
+
+/** The preset that an environment belongs to; undefined where nobody made one for it. */
+export function presetOf(environment: EnvironmentSpec): Preset | undefined {
+  const own = canonical(environment)
+  return PRESETS.find((preset) => canonical(preset.environment) === own)
+}
+
+/** The same text for the same content, whatever order its keys are in. */
+function canonical(spec: EnvironmentSpec): string {
+  return JSON.stringify(spec, (_, value: unknown) => (isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value))
 }
 
 /** The whole run that a preset stands for. */

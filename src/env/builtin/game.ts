@@ -30,7 +30,7 @@ export interface GameRules<State> {
 
 /**
  * Why a call cannot be made (one sentence for the model), or null when it names one of the tools and its arguments fit.
- * Checks what our schemas use: required properties, strings and enums. Extra arguments are refused as well.
+ * Checks what our schemas use: required properties, strings, whole numbers and enums. Extra arguments are refused as well.
  */
 export function refusal(tools: readonly Tool[], call: ToolCall): string | null {
   const tool = tools.find((t) => t.function.name === call.name)
@@ -42,6 +42,10 @@ export function refusal(tools: readonly Tool[], call: ToolCall): string | null {
   for (const [name, value] of Object.entries(call.arguments)) {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (schema === undefined) return `Error: no argument ${name}.`
+    if (schema.type === 'integer') {
+      if (!Number.isInteger(value)) return `Error: ${name} must be a whole number.`
+      continue
+    }
     if (typeof value !== 'string') return `Error: ${name} must be a string.`
     if (schema.enum && !schema.enum.includes(value)) return `Error: ${name} must be ${schema.enum.join(' or ')}.`
   }

@@ -4,6 +4,7 @@ import type { BuiltinName } from '../../core/environment-spec'
 import type { Environment } from '../../core/environment'
 import { catchEnvironment } from './catch'
 import { echoEnvironment } from './echo'
+import { guessEnvironment } from './guess'
 import { laneEnvironment } from './lane'
 
 export type { BuiltinName }
@@ -12,6 +13,7 @@ const MAKERS: Record<BuiltinName, () => Environment> = {
   lane: laneEnvironment,
   catch: catchEnvironment,
   echo: echoEnvironment,
+  guess: guessEnvironment,
 }
 
 export const BUILTIN_NAMES = Object.keys(MAKERS) as readonly BuiltinName[]

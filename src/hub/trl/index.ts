@@ -8,6 +8,7 @@ import { environmentScript } from './environment-script'
 import catchGame from '../../../e2e/taken-away/trl/catch.py?raw'
 import echoGame from '../../../e2e/taken-away/trl/echo.py?raw'
 import games from '../../../e2e/taken-away/trl/games.py?raw'
+import guessGame from '../../../e2e/taken-away/trl/guess.py?raw'
 import laneGame from '../../../e2e/taken-away/trl/lane.py?raw'
 import observations from '../../../e2e/taken-away/trl/observations.py?raw'
 import pictures from '../../../e2e/taken-away/trl/pictures.py?raw'
@@ -32,7 +33,7 @@ export interface TrlFolderInput {
   server?: string
 }
 
-const GAMES = { catch: catchGame, echo: echoGame, lane: laneGame }
+const GAMES = { catch: catchGame, echo: echoGame, guess: guessGame, lane: laneGame }
 
 /**
  * The folder's files, paths relative to it: train.py, environment.py and their helpers, accelerate/*.yaml, requirements*.txt,

@@ -1,0 +1,48 @@
+/** Arithmetic: rows that ask for a sum, with the number that a verifiable reward compares with. Pure data, the same on every page. */
+
+import type { ResetOptions } from '../../core/environment'
+import type { ChatMessage } from '../../core/tools'
+import { splitByHash, type SplitList } from '../builtin/scenarios'
+
+export interface ArithmeticRow {
+  /** TRL's conversational prompt. */
+  prompt: ChatMessage[]
+  /** The sum; `accuracy_reward` compares the boxed answer with it. */
+  solution: string
+  [column: string]: unknown
+}
+
+export interface Sum {
+  a: number
+  b: number
+}
+
+/** What stands before every question. (Of TRL's datasets many ask for a box.) */
+export const ARITHMETIC_SYSTEM = 'Answer in a box.'
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
+
+/** Two digits and one, nothing to carry: 10 + 0 to 99 + 0. */
+const SUMS: readonly Sum[] = upTo(90).flatMap((i) => upTo(10).map((b) => ({ a: 10 + i, b }))).filter(({ a, b }) => (a % 10) + b < 10)
+
+/** 495 sums: 396 for training, 99 held out. */
+export const ARITHMETIC_SUMS: SplitList<Sum> = splitByHash(SUMS, 40)
+
+/** The answer in the form that is judged. */
+export const boxed = (answer: number): string => `\\boxed{${answer}}`
+
+/** One row. */
+export function arithmeticRow({ a, b }: Sum): ArithmeticRow {
+  return {
+    prompt: [
+      { role: 'system', content: ARITHMETIC_SYSTEM },
+      { role: 'user', content: `${a} + ${b} =` },
+    ],
+    solution: String(a + b),
+  }
+}
+
+/** All rows of a split, in a fixed order. */
+export function arithmeticRows(split: ResetOptions['split']): ArithmeticRow[] {
+  return ARITHMETIC_SUMS[split].map(arithmeticRow)
+}
