@@ -53,11 +53,25 @@ const COMMON: StageSettings = {
 /** What a stage begins with. */
 export const DEFAULT_STAGE: Readonly<Record<StageKind, StageSettings>> = { sft: COMMON, dpo: { ...COMMON, learning_rate: 1e-5 } }
 
+/** Where rows from the Hub came from, to be found again. */
+export interface StageSource {
+  /** 'owner/name' of a dataset. */
+  repo: string
+  /** As it was asked for. */
+  revision: string
+  /** The commit that the revision was at. */
+  sha: string
+  config: string
+  split: string
+}
+
 /** A stage that was trained, in the order of the run. */
 export interface StageRecord {
   kind: StageKind
   /** What its rows were called. */
   dataset: string
+  /** Absent where the rows came from elsewhere than the Hub. */
+  source?: StageSource
   /** Rows that were trained on. */
   rows: number
   /** Optimizer steps that were applied: fewer than planned where a person stopped it. */

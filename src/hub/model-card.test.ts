@@ -73,6 +73,14 @@ describe('what it says of the run', () => {
     expect(card()).not.toContain('in stages')
   })
 
+  it('names a stage’s dataset of the Hub at its commit, in the text and in the metadata', () => {
+    const source = { repo: 'you/talk', revision: 'main', sha: 'c'.repeat(40), config: 'default', split: 'train' }
+    const stage = { kind: 'sft' as const, dataset: 'you/talk', source, rows: 9, steps: 6, settings: DEFAULT_STAGE.sft, afterStep: 0, first: {}, last: {} }
+    const text = card({ run: sampleRun({ stages: [stage] }) })
+    expect(text).toContain(`9 rows of [you/talk](https://huggingface.co/datasets/you/talk) at commit [cccccccc](https://huggingface.co/datasets/you/talk/tree/${'c'.repeat(40)}), \`default/train\``)
+    expect(text.split('---')[1]).toMatch(/datasets: \["you\/talk"\]/)
+  })
+
   it('has its rewards, settings, tools, prompts, versions', () => {
     const text = card({ log: 'metrics.csv' })
     for (const part of [

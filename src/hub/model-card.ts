@@ -1,7 +1,7 @@
 /** README.md of a trained model, written from its run: what it is, how it was made and measured, how it is loaded, what it is not. */
 
 import type { RunRecord, StepSummary } from '../core/run-record'
-import { stageLine } from '../core/stage'
+import { stageLine, type StageSource } from '../core/stage'
 import { environmentPlace, evaluationSection, fenced, rewardSection, settingsSection, taskSection } from './card-sections'
 import { frontMatter, markdownCode, markdownText } from './card-text'
 import { isRepoId } from './model-reference'
@@ -59,11 +59,16 @@ export function modelCard(input: ModelCardInput): string {
 function stagesLine({ stages = [] }: RunRecord, step: number): string {
   const kept = stages.filter(({ afterStep }) => afterStep <= step)
   if (kept.length === 0) return ''
-  const data = kept.map(({ kind, dataset, rows, settings }) => `${kind.toUpperCase()} on ${rows === 1 ? 'one row' : `${rows} rows`} of ${markdownCode(dataset)}, learning_rate ${settings.learning_rate}`)
+  const data = kept.map(({ kind, dataset, source, rows, settings }) => `${kind.toUpperCase()} on ${rows === 1 ? 'one row' : `${rows} rows`} of ${source ? sourceText(source) : markdownCode(dataset)}, learning_rate ${settings.learning_rate}`)
   return `The adapter was trained in stages: ${stageLine(kept, step)} (${data.join('; ')}). `
 }
 
+const sourceText = ({ repo, sha, config, split }: StageSource): string =>
+  `[${markdownText(repo)}](https://huggingface.co/datasets/${repo}) at commit [${sha.slice(0, 8)}](https://huggingface.co/datasets/${repo}/tree/${sha}), ${markdownCode(`${config}/${split}`)}`
+
 function metadata({ run, kind, dataset, license }: ModelCardInput): string {
+  const sources = (run.stages ?? []).flatMap(({ source, afterStep }) => (source && afterStep <= (run.checkpoint ?? run.step) ? [source.repo] : []))
+  const datasets = [...new Set([...(dataset ? [dataset] : []), ...sources])]
   const base = hubBase(run)
   const relation = kind === 'adapter' ? 'adapter' : 'finetune'
   return frontMatter({
@@ -79,7 +84,7 @@ function metadata({ run, kind, dataset, license }: ModelCardInput): string {
       ...(run.config.environment.kind === 'openenv' ? ['openenv'] : []),
       'grpo-playground',
     ],
-    ...(dataset ? { datasets: [dataset] } : {}),
+    ...(datasets.length > 0 ? { datasets } : {}),
   })
 }
 

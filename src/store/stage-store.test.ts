@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL } from '../env/presets'
 import type { StageLook } from '../worker/protocol'
-import { SHOWN_ROWS, createStage, stageOf } from './stage-store'
+import { SHOWN_ROWS, createStage, playedRows, stageOf } from './stage-store'
 import { runRecord } from './testing/kept'
 import { engineMessages, scriptedPort } from './testing/script'
 
-const LOOK: StageLook = { rows: 2, tokens: 9, targets: 4, steps: 3, maxLength: 64, shortened: 0, mismatched: 0, problems: { count: 0, first: [] }, dropped: { count: 0, first: [] }, from: 0, examples: [] }
+const LOOK: StageLook = { rows: 2, tokens: 9, targets: 4, steps: 3, maxLength: 64, shortened: 0, mismatched: 0, problems: { count: 0, first: [] }, dropped: { count: 0, first: [] }, hub: null, from: 0, examples: [] }
 const open = (model = TINY_MODEL) => {
   const port = scriptedPort()
   return { port, stage: createStage(port, model) }
@@ -55,6 +55,48 @@ describe('the stage store', () => {
     stage.fromPlay(2)
     port.say({ type: 'stage-rows', requestId: 3, result: { ok: false, error: 'No episode.' } })
     expect(stage.store.getState()).toMatchObject({ error: 'No episode.', looking: false })
+  })
+
+  it('adds a person’s own episodes to a text, one press each; other data make room and come back', () => {
+    const { port, stage } = open()
+    const give = (row: string) => {
+      stage.fromMyPlay()
+      const asked = port.sent.at(-1)
+      expect(asked).toMatchObject({ type: 'stage-play' })
+      port.say({ type: 'stage-rows', requestId: (asked as { requestId: number }).requestId, result: { ok: true, name: 'my play', text: row, rows: 1 } })
+    }
+    give('{"a":1}')
+    give('{"a":2}')
+    expect(stage.store.getState().dataset).toEqual({ name: 'my play', text: '{"a":1}\n{"a":2}' })
+    expect(port.sent.at(-1)).toMatchObject({ type: 'stage-look', dataset: { name: 'my play' } })
+    expect(playedRows(stage.store.getState())).toBe(2)
+    stage.give({ name: 'pasted', text: '{"a":2}\n' })
+    expect(playedRows(stage.store.getState())).toBe(1)
+    give('{"a":3}')
+    expect(stage.store.getState().dataset).toEqual({ name: 'pasted', text: '{"a":2}\n{"a":3}' })
+    const hub = { name: 'me/data', hub: { repo: 'me/data', revision: 'main', config: null, split: null, file: null } }
+    stage.give(hub)
+    stage.choose('dpo')
+    give('{"a":4}')
+    expect(stage.store.getState()).toMatchObject({ kind: 'sft', dataset: { name: 'my play', text: '{"a":4}' }, aside: hub })
+    stage.takeBack()
+    expect(stage.store.getState()).toMatchObject({ dataset: hub, aside: { name: 'my play' } })
+  })
+
+  it('says how much of a dataset has come, and keeps its choices while another part is read', () => {
+    const { port, stage } = open()
+    const reference = { repo: 'me/data', revision: 'main', config: null, split: null, file: null }
+    const hub = { repo: 'me/data', revision: 'main', sha: 'a'.repeat(40), config: 'default', split: 'train', choices: [], more: false }
+    stage.give({ name: 'me/data', hub: reference })
+    stage.look(0)
+    port.say({ type: 'stage-reading', bytes: 7 })
+    expect(stage.store.getState().reading).toBe(7)
+    port.say({ type: 'stage-looked', requestId: 1, result: { ok: true, look: { ...LOOK, hub } } })
+    expect(stage.store.getState()).toMatchObject({ reading: 0, hub })
+    stage.give({ name: 'me/data', hub: { ...reference, split: 'test' } })
+    expect(stage.store.getState()).toMatchObject({ look: null, hub })
+    stage.give({ name: 'pasted', text: '{}' })
+    expect(stage.store.getState().hub).toBeNull()
   })
 
   it('follows a stage to its end, and knows what a kept run has been through', () => {

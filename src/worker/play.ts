@@ -8,7 +8,7 @@ import type { Environment, EnvironmentSession, Observation } from '../core/envir
 import type { Episode, ExitReason, Turn } from '../core/episode'
 import { describeError, PlaygroundError } from '../core/errors'
 import type { AppendedToken, TrainEvent } from '../core/events'
-import type { ChatMessage, ToolCall } from '../core/tools'
+import type { ChatMessage, Tool, ToolCall } from '../core/tools'
 import type { OpenEnvOptions } from '../env/openenv/client'
 import type { ChatFormat } from '../rollout/chat'
 import { appendedTokens, appendGiven, recordTurn, startEpisode } from '../rollout/episode'
@@ -29,6 +29,13 @@ type PlayCommand = Extract<Command, { type: 'play' }>
 /** How long a person waits for a free session: as long as a server takes to free that of the last episode. */
 const PATIENCE_MS = 1500
 
+/** The episode that ended last, with what a row of it needs. */
+export interface PlayedEpisode {
+  episode: Episode
+  tools: readonly Tool[]
+  enable_thinking: boolean
+}
+
 interface Connected {
   key: string
   environment: Environment
@@ -38,6 +45,7 @@ interface Game {
   environment: Environment
   session: EnvironmentSession
   format: ChatFormat
+  enable_thinking: boolean
   episode: Episode
   rewards: (number | null)[]
   over: boolean
@@ -47,6 +55,7 @@ export class PlayDesk {
   private connected: Connected | null = null
   private game: Game | null = null
   private games = 0
+  private ended: PlayedEpisode | null = null
   private queue: Promise<unknown> = Promise.resolve()
   /** Whoever waits for the environment is told this instead when it was closed on purpose. */
   private givenUp: string | null = null
@@ -55,6 +64,11 @@ export class PlayDesk {
     private readonly parts: PlayParts,
     private readonly post: (message: Message) => void,
   ) {}
+
+  /** null until an episode has ended. */
+  get played(): PlayedEpisode | null {
+    return this.ended
+  }
 
   /** Takes a command and answers it by one 'play-result'; never throws. */
   handle({ requestId, action }: PlayCommand): void {
@@ -119,7 +133,7 @@ export class PlayDesk {
       const prompt = format.renderedPrompt(messages, environment.tools, text)
       const said = messages.map((m, i) => (i === messages.length - 1 ? { ...m, content: m.content + text } : m))
       const episode = startEpisode({ step, index: 0, group: 0, seed }, tokens, said, scene)
-      this.game = { environment, session, format, episode, rewards: [], over: false }
+      this.game = { environment, session, format, enable_thinking: setup.enable_thinking, episode, rewards: [], over: false }
       this.tell({ type: 'step-started', step, episodes: 1, groups: 1 })
       const shown = unmasked(appendedTokens(episode, format, 0))
       this.tell({ type: 'episode-started', step, index: 0, group: 0, seed, prompt: shown, ...(scene === undefined ? {} : { scene }) })
@@ -188,8 +202,9 @@ export class PlayDesk {
   }
 
   private finish(game: Game, exit: ExitReason, error: string | null = null): void {
-    const { environment, episode, rewards } = game
+    const { environment, episode, rewards, enable_thinking } = game
     game.over = true
+    this.ended = { episode, tools: [...environment.tools], enable_thinking }
     episode.exit = exit
     episode.error = error
     episode.reward = exit === 'env_done' ? environment.episodeReward(rewards) : null

@@ -10,8 +10,9 @@ import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import type { Examination, PolicyComparison } from '../core/examination'
 import type { EvaluationHow, EvaluationRecord, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
-import type { StageKind, StageRecord, StageSettings } from '../core/stage'
+import type { StageKind, StageRecord, StageSettings, StageSource } from '../core/stage'
 import type { Tool, ToolCall } from '../core/tools'
+import type { DatasetReference } from '../hub/datasets/reference'
 import type { StoredModel } from '../hub/model-store'
 import type { PublishProgress } from '../hub/publish-connection'
 
@@ -34,10 +35,12 @@ export type Command =
   | { type: 'stage-look'; requestId: number; kind: StageKind; dataset: StageDataset; settings: StageSettings; from: number; count: number }
   /** Trains a stage on the loaded adapter, between GRPO steps; told by 'stage-state' and 'stage-progress', and at its end by 'stages'. */
   | { type: 'stage'; kind: StageKind; dataset: StageDataset; settings: StageSettings }
-  /** Between two optimizer steps of the stage; 'stop' keeps what was trained. */
+  /** Between two optimizer steps of the stage; 'stop' keeps what was trained. 'stop' ends a download of its data, too. */
   | { type: 'stage-control'; do: 'pause' | 'go-on' | 'stop' }
   /** Plays a few episodes and times a training pass that changes nothing; told by 'dry-run-progress' and answered by one 'dry-run-done'. Between steps. */
   | { type: 'dry-run'; requestId: number }
+  /** Makes a row of the episode that a person played last; answered by one 'stage-rows'. */
+  | { type: 'stage-play'; requestId: number }
   /** Makes rows of the last finished step's episodes; answered by one 'stage-rows'. `least`: reward of an episode that is worth imitating. */
   | { type: 'stage-rows'; requestId: number; kind: StageKind; least: number }
   /** A port to the page's sandbox, for reward functions of the person's own. */
@@ -90,7 +93,7 @@ export type Command =
   | { type: 'import-trajectories'; name: string; file: Blob }
 
 /** Rows in TRL's formats. `name` is what a person sees: a file's, or where the rows come from. */
-export type StageDataset = { name: string; text: string } | { name: string; file: Blob }
+export type StageDataset = { name: string; text: string } | { name: string; file: Blob } | { name: string; hub: DatasetReference }
 
 /** One row as it is trained on: one part for SFT, the chosen and the rejected answer for DPO. */
 export interface StageExample {
@@ -117,6 +120,8 @@ export interface StageLook {
   /** How many there are of each, and the first of them as sentences. */
   problems: { count: number; first: string[] }
   dropped: { count: number; first: string[] }
+  /** Of a dataset on the Hub: where in it the rows are, what else can be chosen, and whether there are more of them. */
+  hub: (StageSource & { choices: { config: string; splits: string[] }[]; more: boolean }) | null
   /** Rows from `from` on. */
   from: number
   examples: StageExample[]
@@ -305,6 +310,8 @@ export type Message =
   | { type: 'compared'; requestId: number; result: { ok: true; comparison: PolicyComparison } | { ok: false; error: string } }
   | { type: 'stage-looked'; requestId: number; result: { ok: true; look: StageLook } | { ok: false; error: string } }
   /** JSONL; no rows with the reason. */
+  /** Bytes of a dataset on the Hub that have come so far, while a look or a stage waits for it. */
+  | { type: 'stage-reading'; bytes: number }
   | { type: 'stage-rows'; requestId: number; result: { ok: true; name: string; text: string; rows: number } | { ok: false; error: string } }
   | { type: 'stage-state'; kind: StageKind; state: StageState }
   /** TRL's metrics of an optimizer step; `step` counts from 1. */
@@ -320,4 +327,4 @@ export type Message =
 export type { LoadProgress, PublishProgress, RunState, StepRecord, StoredModel, TrainEvent }
 
 // Plain data that both sides share.
-export { PRESETS, presetById, presetConfig, TINY_BASE, TINY_GRPO, TINY_MODEL, type Preset } from '../env/presets'
+export { PRESETS, presetById, presetConfig, presetOf, TINY_BASE, TINY_GRPO, TINY_MODEL, type Preset } from '../env/presets'

@@ -1,10 +1,14 @@
 /** Stages beside a run: what they change, when they are refused, and that the run is kept and goes on from them. */
 import 'fake-indexeddb/auto'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Hub, startHub } from '../../e2e/hub/server'
 import { DEFAULT_LORA } from '../core/config'
 import { DEFAULT_STAGE, type StageKind, type StageSettings } from '../core/stage'
+import type { Episode } from '../core/episode'
+import { HubClient } from '../hub/client'
 import { RunArchive } from './archive'
-import type { Command, Message } from './protocol'
+import type { Command, Message, StageDataset } from './protocol'
+import type { StageMaterial } from './stage-desk'
 import { open as openRunner } from './testing/open-runner'
 
 let count = 0
@@ -18,15 +22,15 @@ const pull = (arm: string) => ({ role: 'assistant', content: '', tool_calls: [{ 
 const jsonl = (...rows: unknown[]) => ({ name: 'pasted', text: rows.map((row) => JSON.stringify(row)).join('\n') })
 const SFT = jsonl(...Array.from({ length: 5 }, () => ({ prompt: [user], completion: [pull('C')] })))
 const DPO = jsonl({ prompt: [user], chosen: [pull('A')], rejected: [pull('C')] })
-const stage = (kind: StageKind, change: Partial<StageSettings> = {}, dataset = kind === 'sft' ? SFT : DPO): Extract<Command, { type: 'stage' }> => ({
+const stage = (kind: StageKind, change: Partial<StageSettings> = {}, dataset: StageDataset = kind === 'sft' ? SFT : DPO): Extract<Command, { type: 'stage' }> => ({
   type: 'stage',
   kind,
   dataset,
   settings: { ...DEFAULT_STAGE[kind], learning_rate: 0.1, per_device_train_batch_size: 2, num_train_epochs: 2, ...change },
 })
 
-async function loaded(max_steps = 3) {
-  const page = openRunner({}, async () => archive)
+async function loaded(max_steps = 3, material: StageMaterial | null = null) {
+  const page = openRunner({}, async () => archive, undefined, material)
   await page.configure({ max_steps })
   // The bandit's policy has no LoRA of its own.
   page.engines.forEach((engine) => Object.assign(engine, { lora: DEFAULT_LORA }))
@@ -154,12 +158,71 @@ describe('a stage', () => {
     expect(await rows('sft', 7)).toMatchObject({ result: { ok: false, error: 'No episode of step 1 has a reward of 7 or more; the best has 1. Lower the reward, or take another step.' } })
   })
 
+  it('of an episode that a person played: its messages and tools, whatever its reward', async () => {
+    const episode = { messages: [user, pull('B')], reward: 0 } as unknown as Episode
+    let played: ReturnType<StageMaterial['played']> = null
+    const page = await loaded(3, { hub: new HubClient(), played: () => played })
+    const ask = () => page.until((m) => m.type === 'stage-rows', { type: 'stage-play', requestId: 1 })
+    expect(await ask()).toMatchObject({ result: { ok: false, error: expect.stringContaining('No episode of yours') as string } })
+    const tool = { type: 'function' as const, function: { name: 'pull', description: '', parameters: {} } }
+    played = { episode, tools: [tool], enable_thinking: false }
+    const row = await ask()
+    if (row.type !== 'stage-rows' || !row.result.ok) throw new Error('no row')
+    expect(JSON.parse(row.result.text)).toEqual({ messages: episode.messages, tools: [tool], chat_template_kwargs: { enable_thinking: false } })
+    const b = page.engine().probabilities()[1]!
+    await page.run(stage('sft', {}, { name: row.result.name, text: row.result.text }))
+    expect(page.engine().probabilities()[1]).toBeGreaterThan(b)
+  })
+
   it('is undone by Reset', async () => {
     const page = await loaded()
     await page.run(stage('sft'))
     await page.untilState('ready', { type: 'reset' })
     expect(page.stages()).toEqual([])
     expect([...page.engine().theta]).toEqual([0, 0, 0, 0])
+  })
+})
+
+describe('a dataset of the Hub', () => {
+  let hub: Hub
+  beforeAll(async () => {
+    const lines = (...rows: unknown[]) => rows.map((row) => JSON.stringify(row)).join('\n')
+    hub = await startHub({
+      repos: {
+        'datasets/me/pulls': { files: { 'train.jsonl': SFT.text, 'test.jsonl': lines({ prompt: [user], completion: [pull('A')] }) } },
+        'datasets/me/questions': { files: { 'train.jsonl': lines({ question: 'a', answer: 'b' }) } },
+      },
+    })
+  })
+  afterAll(() => hub.stop())
+  const dataset = (repo: string, split: string | null = null) => ({ name: repo, hub: { repo, revision: 'main', config: null, split, file: null } })
+  const withHub = () => loaded(3, { hub: new HubClient({ endpoint: hub.endpoint, sleep: async () => undefined }), played: () => null })
+  const look = async (page: Awaited<ReturnType<typeof loaded>>, of: StageDataset, kind: StageKind = 'sft') => {
+    const { type: _, ...rest } = stage(kind, {}, of)
+    const said = await page.until((m) => m.type === 'stage-looked', { type: 'stage-look', requestId: 4, ...rest, from: 0, count: 5 })
+    return said.type === 'stage-looked' ? said.result : null
+  }
+
+  it('is read once, shown with what else can be chosen, trained on, and kept with its commit', async () => {
+    const page = await withHub()
+    const sha = hub.sha('datasets/me/pulls')
+    const hubPart = { repo: 'me/pulls', revision: 'main', sha, config: 'default', split: 'train' }
+    expect(await look(page, dataset('me/pulls'))).toMatchObject({ ok: true, look: { rows: 5, hub: { ...hubPart, choices: [{ splits: ['test', 'train'] }], more: false } } })
+    const before = hub.requests.length
+    await page.run(stage('sft', {}, dataset('me/pulls')))
+    expect(hub.requests).toHaveLength(before)
+    expect(page.stages()).toMatchObject([{ dataset: 'me/pulls', source: hubPart, rows: 5 }])
+    expect(await archive.list()).toMatchObject([{ stages: [{ source: hubPart }] }])
+    expect(await look(page, dataset('me/pulls', 'test'))).toMatchObject({ look: { rows: 1, hub: { split: 'test' } } })
+  })
+
+  it('that is not there, or is of another kind, is refused in a sentence, and asked for again next time', async () => {
+    const page = await withHub()
+    expect(await look(page, dataset('me/questions'))).toMatchObject({ error: 'me/questions, split train, has the columns "question", "answer". SFT needs "messages", or "prompt" and "completion", or "text". Choose another dataset, config or split.' })
+    expect(await look(page, dataset('me/pulls'), 'dpo')).toMatchObject({ error: expect.stringContaining('DPO needs "chosen" and "rejected"') as string })
+    hub.fault({ kind: 'status', status: 404, on: 'me/pulls/revision' })
+    expect(await look(page, dataset('me/pulls'))).toMatchObject({ ok: false })
+    expect(await look(page, dataset('me/pulls'))).toMatchObject({ ok: true })
   })
 })
 

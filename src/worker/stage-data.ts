@@ -1,10 +1,13 @@
 /** A stage's data: read, tokenised with the loaded model's template, and shown before anything is trained. */
 
 import { PlaygroundError } from '../core/errors'
-import { stageSteps, type StageKind, type StageSettings } from '../core/stage'
+import { problemSentence } from '../core/rows'
+import { stageSteps, type StageKind, type StageSettings, type StageSource } from '../core/stage'
+import type { HubClient } from '../hub/client'
+import { type HubRows, readHubDataset } from '../hub/datasets'
 import { parquetRows } from '../hub/trajectories/table-rows'
 import type { ChatFormat } from '../rollout/chat'
-import { dpoExamples, type Example, limited, type PairExample, type Prepared, readRows, type ReadRows, type RowProblem, sftExamples } from '../train/datasets'
+import { COLUMNS, dpoExamples, type Example, limited, type PairExample, type Prepared, readRows, type ReadRows, type RowProblem, sftExamples } from '../train/datasets'
 import type { StageDataset, StageExample, StageLook } from './protocol'
 
 /** A larger file is refused: it would not fit into the page's memory with its tokens. */
@@ -13,14 +16,23 @@ const MOST_BYTES = 64e6
 const TOLD = 20
 
 /** Masked tokens, and what became of the other rows. */
-export type StageData = { kind: 'sft'; prepared: Prepared<Example> } | { kind: 'dpo'; prepared: Prepared<PairExample> }
+export type StageData = ({ kind: 'sft'; prepared: Prepared<Example> } | { kind: 'dpo'; prepared: Prepared<PairExample> }) & Pick<StageLook, 'hub'>
 
-/** Throws PlaygroundError('config') for a file that cannot be read at all. */
-export async function prepareStage(kind: StageKind, dataset: StageDataset, settings: StageSettings, chat: ChatFormat, contextLength: number): Promise<StageData> {
-  const read = await readDataset(dataset)
+/** How a dataset on the Hub is read. */
+export interface Reading {
+  /** null where there is no way to it. */
+  hub: HubClient | null
+  signal?: AbortSignal
+  /** Bytes that have come since the last call. */
+  onProgress?: (bytes: number) => void
+}
+
+/** Throws PlaygroundError('config') for a file that cannot be read at all, and as readHubDataset does. */
+export async function prepareStage(kind: StageKind, dataset: StageDataset, settings: StageSettings, chat: ChatFormat, contextLength: number, reading: Reading): Promise<StageData> {
+  const { hub, ...read } = await readDataset(dataset, kind, reading)
   const limits = { ...settings, max_length: longest(settings, contextLength) }
   const problems = <E>(prepared: Prepared<E>): Prepared<E> => ({ ...prepared, problems: [...read.problems, ...prepared.problems].sort((a, b) => at(a) - at(b)) })
-  return kind === 'sft' ? { kind, prepared: problems(sftExamples(read.rows, chat, limits)) } : { kind, prepared: problems(dpoExamples(read.rows, chat, limits)) }
+  return kind === 'sft' ? { kind, prepared: problems(sftExamples(read.rows, chat, limits)), hub } : { kind, prepared: problems(dpoExamples(read.rows, chat, limits)), hub }
 }
 
 /** Tokens that a row may have. */
@@ -28,10 +40,31 @@ export function longest({ max_length }: Pick<StageSettings, 'max_length'>, conte
   return Math.min(max_length, contextLength)
 }
 
-async function readDataset(dataset: StageDataset): Promise<ReadRows> {
-  const { name } = dataset
-  if ('text' in dataset) return readRows(dataset.text)
-  const { file } = dataset
+/** A dataset's place on the Hub, as a record of the run keeps it. */
+export const sourceOf = ({ repo, revision, sha, config, split }: StageSource): StageSource => ({ repo, revision, sha, config, split })
+
+async function readDataset(dataset: StageDataset, kind: StageKind, reading: Reading): Promise<ReadRows & Pick<StageLook, 'hub'>> {
+  if ('hub' in dataset) {
+    const { hub, ...options } = reading
+    if (!hub) throw new PlaygroundError('config', `${dataset.name} cannot be read: there is no way to the Hub.`)
+    const found = await readHubDataset(dataset.hub, hub, { ...options, columns: COLUMNS })
+    checkColumns(found, kind)
+    const { rows, problems, choices, more } = found
+    return { rows, problems, hub: { ...sourceOf(found), choices, more } }
+  }
+  return { ...('text' in dataset ? readRows(dataset.text) : await fileRows(dataset)), hub: null }
+}
+
+/** Rows of which none could be used get one sentence. */
+function checkColumns({ name, split, columns }: HubRows, kind: StageKind): void {
+  const needed = kind === 'sft' ? ['messages', 'completion', 'text'] : ['chosen']
+  if (columns.length === 0 || columns.some((column) => needed.includes(column))) return
+  const found = `${columns.slice(0, 12).map((column) => `"${column}"`).join(', ')}${columns.length > 12 ? ' and others' : ''}`
+  const wants = kind === 'sft' ? 'SFT needs "messages", or "prompt" and "completion", or "text".' : 'DPO needs "chosen" and "rejected", with or without "prompt".'
+  throw new PlaygroundError('config', `${name}, split ${split}, has the columns ${found}.`, `${wants} Choose another dataset, config or split.`)
+}
+
+async function fileRows({ name, file }: Extract<StageDataset, { file: Blob }>): Promise<ReadRows> {
   if (file.size > MOST_BYTES) {
     throw new PlaygroundError('config', `${name} has ${(file.size / 1e6).toFixed(0)} MB; at most ${MOST_BYTES / 1e6} MB are read.`, 'Give a part of it.')
   }
@@ -65,8 +98,9 @@ export function lookAt(data: StageData, settings: StageSettings, chat: Pick<Chat
     maxLength: longest(settings, contextLength),
     shortened,
     mismatched,
-    problems: { count: problems.length, first: problems.slice(0, TOLD).map(sentence) },
-    dropped: { count: dropped.length, first: dropped.slice(0, TOLD).map(sentence) },
+    problems: { count: problems.length, first: problems.slice(0, TOLD).map(problemSentence) },
+    dropped: { count: dropped.length, first: dropped.slice(0, TOLD).map(problemSentence) },
+    hub: data.hub,
     from,
     examples: parts.slice(from, from + count).map((row) => shown(row, chat)),
   }
@@ -83,11 +117,5 @@ function shown(parts: readonly Example[], chat: Pick<ChatFormat, 'tokenText'>): 
   }
 }
 
-/** The number in "line 3". */
-const at = ({ place }: RowProblem): number => Number(place.replace(/\D/g, ''))
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-
-function sentence({ place, field, problem, advice }: RowProblem): string {
-  return `${capital(place)}${field === '' ? '' : `, ${field}`}: ${problem}. ${advice}`
-}
+/** The last number in "line 3" and "file 2, line 3". */
+const at = ({ place }: RowProblem): number => Number(/\d+(?=\D*$)/.exec(place)?.[0])

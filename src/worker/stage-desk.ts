@@ -11,19 +11,21 @@ import { waitAtGate } from '../core/sleep'
 import type { Tool } from '../core/tools'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import type { ChatFormat } from '../rollout/chat'
-import { demonstrations, preferences } from '../train/datasets'
+import type { HubClient } from '../hub/client'
+import { demonstration, demonstrations, preferences } from '../train/datasets'
 import type { Checkpoint } from './archive'
 import type { Doing } from './examine'
 import { Gate } from './gate'
 import { restoreInto } from './kept-run'
+import type { PlayedEpisode } from './play'
 import type { Command, Message, StageState } from './protocol'
 import type { RunEngine } from './setup'
-import { lookAt, prepareStage, type StageData } from './stage-data'
+import { lookAt, prepareStage, sourceOf, type StageData } from './stage-data'
 import { trainStage } from './stage-training'
 
-type StageCommand = Extract<Command, { type: 'stage' | 'stage-look' | 'stage-rows' | 'stage-control' }>
+type StageCommand = Extract<Command, { type: 'stage' | 'stage-look' | 'stage-rows' | 'stage-play' | 'stage-control' }>
 
-export const isForStage = (command: Command): command is StageCommand => ['stage', 'stage-look', 'stage-rows', 'stage-control'].includes(command.type)
+export const isForStage = (command: Command): command is StageCommand => ['stage', 'stage-look', 'stage-rows', 'stage-play', 'stage-control'].includes(command.type)
 
 /** What an adapter fits to. */
 const base = ({ model, model_revision, precision, adapter, lora }: RunConfig): string => JSON.stringify([model, model_revision, precision, adapter, lora])
@@ -36,9 +38,17 @@ export interface Staged {
   trainer: { readonly stepNumber: number; readonly tokensSeen: number }
 }
 
+/** Where data come from beside what the page sends. */
+export interface StageMaterial {
+  hub: HubClient
+  /** The episode that a person played last; null while none has ended. */
+  played(): PlayedEpisode | null
+}
+
 /** The run around it. */
 export interface StageHost {
   run(): Staged | null
+  material: StageMaterial | null
   /** Of the GRPO loop. */
   doing(): Doing
   /** Whoever holds the model's slots lets them go. Throws where the run must not be trained. */
@@ -50,6 +60,9 @@ export interface StageHost {
   /** The engine is gone. */
   lost(error: PlaygroundError): Promise<void>
 }
+
+/** So often the page is told how much of a dataset has come. */
+const TELL_MS = 100
 
 const BUSY = {
   held: 'The run is paused in the middle of a step. Choose GRPO step beside Step and press it, to finish the step first.',
@@ -66,7 +79,7 @@ export class StageDesk {
   private records: readonly StageRecord[] = []
   /** The last finished GRPO step. */
   private played: { step: number; episodes: readonly Episode[]; tools: readonly Tool[] } | null = null
-  private seen: { key: string; chat: ChatFormat; data: Promise<StageData> } | null = null
+  private seen: { key: string; chat: ChatFormat; data: Promise<StageData>; reading: AbortController } | null = null
 
   constructor(
     private readonly host: StageHost,
@@ -112,6 +125,7 @@ export class StageDesk {
   handle(command: StageCommand): void {
     if (command.type === 'stage-look') void this.look(command)
     else if (command.type === 'stage-rows') this.makeRows(command)
+    else if (command.type === 'stage-play') this.makePlayRow(command)
     else if (command.type === 'stage-control') this.control(command.do)
     else this.host.enqueue(() => Promise.resolve(this.begin(command)))
   }
@@ -119,6 +133,7 @@ export class StageDesk {
   /** Ends the stage that runs after its present step; what was trained is kept. */
   async halt(): Promise<void> {
     this.stop.abort()
+    this.seen?.reading.abort()
     this.gate.open()
     await this.running
   }
@@ -140,7 +155,17 @@ export class StageDesk {
     answer({ ok: false, error: `No episode of step ${step} has a reward of ${least} or more; the best has ${best}. Lower the reward, or take another step.` })
   }
 
+  private makePlayRow({ requestId }: Extract<Command, { type: 'stage-play' }>): void {
+    const answer = (result: Extract<Message, { type: 'stage-rows' }>['result']): void => this.post({ type: 'stage-rows', requestId, result })
+    const played = this.host.material?.played()
+    if (!played) return answer({ ok: false, error: 'No episode of yours has ended yet. Play one to its end first.' })
+    const row = demonstration(played.episode, played.tools, played.enable_thinking)
+    if (!row) return answer({ ok: false, error: 'You called no tool in your last episode, so there is nothing to imitate. Play another one.' })
+    answer({ ok: true, name: 'my play', text: JSON.stringify(row), rows: 1 })
+  }
+
   private control(what: 'pause' | 'go-on' | 'stop'): void {
+    if (what === 'stop') this.seen?.reading.abort()
     if (!this.running) return
     if (what === 'stop') return void this.halt()
     this.tell({ state: what === 'pause' ? 'pausing' : 'training' })
@@ -162,10 +187,31 @@ export class StageDesk {
 
   /** Tokenised once for a look, the next page of it, and the training. */
   private data(kind: StageRecord['kind'], dataset: Extract<Command, { type: 'stage' }>['dataset'], settings: StageRecord['settings'], { chat, engine }: Staged): Promise<StageData> {
-    const content = 'text' in dataset ? dataset.text : [dataset.file.size, dataset.file instanceof File ? dataset.file.lastModified : 0]
+    const content = 'text' in dataset ? dataset.text : 'hub' in dataset ? dataset.hub : [dataset.file.size, dataset.file instanceof File ? dataset.file.lastModified : 0]
     const key = JSON.stringify([kind, dataset.name, content, settings.max_length, settings.assistant_only_loss, engine.contextLength])
-    if (this.seen?.key !== key || this.seen.chat !== chat) this.seen = { key, chat, data: prepareStage(kind, dataset, settings, chat, engine.contextLength) }
-    return this.seen.data
+    if (this.seen?.key === key && this.seen.chat === chat) return this.seen.data
+    this.seen?.reading.abort()
+    const reading = new AbortController()
+    const { signal } = reading
+    const wish = { hub: this.host.material?.hub ?? null, signal, onProgress: this.counted() }
+    const seen = { key, chat, reading, data: prepareStage(kind, dataset, settings, chat, engine.contextLength, wish) }
+    this.seen = seen
+    // What could not be read now may be later.
+    seen.data.catch(() => {
+      if (this.seen === seen) this.seen = null
+    })
+    return seen.data
+  }
+
+  /** Adds up what comes of a dataset, and tells the page now and then. */
+  private counted(): (bytes: number) => void {
+    let [sum, told] = [0, -Infinity]
+    return (bytes) => {
+      sum += bytes
+      if (performance.now() - told < TELL_MS) return
+      told = performance.now()
+      this.post({ type: 'stage-reading', bytes: sum })
+    }
   }
 
   private begin(command: Extract<Command, { type: 'stage' }>): void {
@@ -185,6 +231,7 @@ export class StageDesk {
     const done: Record<string, number | null>[] = []
     let error: unknown = null
     let rows = 0
+    let source: Pick<StageRecord, 'source'> = {}
     const run = this.host.run()
     try {
       const doing = this.host.doing()
@@ -194,6 +241,7 @@ export class StageDesk {
       await this.host.makeRoom()
       const data = await this.data(kind, dataset, settings, run)
       rows = data.prepared.examples.length
+      if (data.hub) source = { source: sourceOf(data.hub) }
       this.tell({ state: 'training' })
       await trainStage({
         engine: run.engine,
@@ -213,7 +261,7 @@ export class StageDesk {
       await this.host.lost(error)
       return { state: 'ended', steps: 0, error: describeError(error) }
     }
-    if (run && done.length > 0) await this.keep(run, { kind, dataset: dataset.name, rows, steps: done.length, settings, afterStep: run.trainer.stepNumber, first: done[0] ?? {}, last: done.at(-1) ?? {} })
+    if (run && done.length > 0) await this.keep(run, { kind, dataset: dataset.name, ...source, rows, steps: done.length, settings, afterStep: run.trainer.stepNumber, first: done[0] ?? {}, last: done.at(-1) ?? {} })
     const stopped = error === null || (error instanceof PlaygroundError && error.kind === 'stopped')
     return { state: 'ended', steps: done.length, error: stopped ? '' : describeError(error) }
   }

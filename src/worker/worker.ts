@@ -33,7 +33,7 @@ const openArchive = (): Promise<RunArchive> =>
 const journal: RunJournal = new RunJournal(openArchive, () => void runs.list(), (sentence) => runs.complain(sentence))
 const runs: RunDesk = new RunDesk(openArchive, journal, post)
 const takeAway = new TakeAwayDesk(openArchive, journal, hub, post)
-const runner: Runner = new Runner(keeper, post, play, journal)
+const runner: Runner = new Runner(keeper, post, play, journal, { hub: hub.client, played: () => play.played })
 const desk = new ModelDesk(hub, post, siteConfig)
 
 scope.onmessage = ({ data }: MessageEvent<Command>) => {

@@ -103,6 +103,7 @@ describe('readHubDataset', () => {
     const columns = await read('me/big', { limit: 3, columns: ['completion', 'messages'] })
     expect(columns.rows.map(({ row }) => row)).toEqual([{ completion: 'c0' }, { completion: 'c1' }, { completion: 'c2' }])
     expect(columns.columns).toEqual(['prompt', 'image', 'completion'])
+    expect(await read('me/big', { columns: ['messages'] })).toMatchObject({ rows: [], columns: ['prompt', 'image', 'completion'] })
   })
   it('of a file without end reads the beginning, and stops when told to', async () => {
     let bytes = 0

@@ -9,7 +9,7 @@ import { bufferRows, parquetMetadata } from '../trajectories/table-rows'
 export interface FileWish {
   /** Rows that are still wanted. */
   limit: number
-  /** Of these columns alone, where the file has them; all where it has none of them. */
+  /** Of these columns alone; of a Parquet file that has none of them no row is read. */
   columns?: readonly string[]
   /** Bytes that may still be read. */
   bytes: number
@@ -39,8 +39,9 @@ async function tableFile(source: ByteSource, { limit, columns, bytes }: FileWish
   const metadata = await parquetMetadata(buffer, source.name)
   const names = topColumns(metadata)
   const known = columns && names.filter((name) => columns.includes(name))
-  const wanted = known && known.length > 0 ? { columns: known } : {}
+  const wanted = known ? { columns: known } : {}
   const read: FileRows = { rows: [], problems: [], columns: names, bytes: 0, more: Number(metadata.num_rows) > limit }
+  if (known?.length === 0) return read
   let refused = 0
   const mayRead = (size: number): boolean => {
     const fits = read.bytes + size <= bytes

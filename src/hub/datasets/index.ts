@@ -15,7 +15,7 @@ export { datasetName, parseDatasetReference, type DatasetReference }
 export interface DatasetWish {
   /** Rows at most; MOST_ROWS. */
   limit?: number
-  /** Only these columns are downloaded, where the files are Parquet and have one of them; all columns where it is left out. */
+  /** Only these columns of Parquet files are downloaded, and no row of a file that has none of them; all columns where it is left out. */
   columns?: readonly string[]
   signal?: AbortSignal
   /** Bytes that have come since the last call. */

@@ -2,7 +2,7 @@
 
 import { useMemo } from 'react'
 import { StoresProvider, usePlay, useRun, useSelectedEpisode, useSetup, useStores } from '../../store/hooks'
-import { writeEnvironment } from '../../store/link'
+import { specName } from '../../core/environment-spec'
 import { playedConfig, playsChanges } from '../../store/play-store'
 import { S } from '../../ui/strings'
 import { SceneView } from '../task/SceneView'
@@ -12,12 +12,13 @@ import { Frames } from './Frames'
 import { ObservationView } from './ObservationView'
 import { PlayControls } from './PlayControls'
 import { ToolForm } from './ToolForm'
+import { TrainOnPlay } from './TrainOnPlay'
 
 const E = S.environment
 
 export function Playing() {
   const connected = useRun((view) => view.environment !== null)
-  const other = useSetup((state) => (playedConfig(state) === state.config ? null : writeEnvironment(playedConfig(state).environment)))
+  const other = useSetup((state) => (playedConfig(state) === state.config ? null : specName(playedConfig(state).environment)))
   const changed = useSetup(playsChanges)
   if (!connected) return <p className="empty">{E.notConnected}</p>
   return (
@@ -29,6 +30,7 @@ export function Playing() {
         <Calls />
         <Latest />
       </div>
+      <TrainOnPlay />
       <PlayedEpisode />
       <Prompt />
       <Frames />

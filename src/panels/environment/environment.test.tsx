@@ -58,6 +58,24 @@ describe('play by hand', () => {
     expect(page.host.textContent).toContain('There is nothing to play yet')
   })
 
+  it('gives the played episode to the SFT stage in one press, and opens it', async () => {
+    const page = await panel()
+    expect(page.find('play-train')?.disabled).toBe(true)
+    await page.press('play-reset')
+    await page.answer(begun())
+    expect(page.find('play-train')?.disabled).toBe(true)
+    await page.press('play-end')
+    await page.answer({ kind: 'ended' })
+    await page.press('play-train')
+    expect(page.port.sent.at(-1)).toMatchObject({ type: 'stage-play' })
+    expect(page.stores.display.getState().open).toContain('stage')
+    const { requestId } = page.port.sent.at(-1) as { requestId: number }
+    await page.say({ type: 'stage-rows', requestId, result: { ok: true, name: 'my play', text: '{"messages": []}', rows: 1 } })
+    expect(page.find('play-train-note')?.textContent).toBe('1 episode of yours among the stage’s rows.')
+    // Once is enough for one episode.
+    expect(page.find('play-train')?.disabled).toBe(true)
+  })
+
   it('resets with the seed that was typed; a wrong one is refused in place', async () => {
     const page = await panel()
     const seed = page.find<HTMLInputElement>('play-seed')

@@ -1,8 +1,11 @@
-/** A stage's data: pasted, chosen or dropped, or taken from the last step's episodes. */
+/** A stage's data: pasted, chosen or dropped, from the Hub, or taken from the last step's episodes. */
 
 import { type DragEvent, useId, useState } from 'react'
 import { Help } from '../../ui/Help'
+import { playedRows } from '../../store/stage-store'
+import { saveFile } from '../../ui/save-file'
 import { STAGE_STRINGS as W } from '../../ui/stage-strings'
+import { HubChosen, HubField } from './HubField'
 import { useStage, useStageActions } from './useStage'
 
 export function DataField() {
@@ -42,7 +45,9 @@ export function DataField() {
         <label htmlFor={id}>{W.data}</label>
         <Help of={W.data} text={W.dataHelp} />
       </div>
-      {file ? (
+      {dataset && 'hub' in dataset ? (
+        <HubChosen dataset={dataset} />
+      ) : file ? (
         <p className="note" data-testid="stage-file-name">
           {W.chosenFile(file instanceof File ? file.name : '', file.size)}{' '}
           <button type="button" className="button small" onClick={() => stage.give(null)}>
@@ -61,6 +66,7 @@ export function DataField() {
           onChange={({ target: { value } }) => stage.give(value === '' ? null : { name: W.pastedName, text: value })}
         />
       )}
+      <Own />
       <div className="stage-sources">
         <label className="button small">
           {W.file}
@@ -79,10 +85,41 @@ export function DataField() {
         <span className="note">{W.drop}</span>
         <FromPlay />
       </div>
+      <HubField />
       {wrong !== null && (
         <p className="why" role="alert">
           {wrong}
         </p>
+      )}
+    </div>
+  )
+}
+
+/** What can be done with rows that are here as text, and with what they took the place of. */
+function Own() {
+  const stage = useStageActions()
+  const dataset = useStage((view) => view.dataset)
+  const aside = useStage((view) => view.aside)
+  const mine = useStage(playedRows)
+  const busy = useStage((view) => view.state !== null)
+  const text = dataset && 'text' in dataset ? dataset.text : ''
+  if (text.trim() === '' && !aside) return null
+  return (
+    <div className="stage-sources">
+      {mine > 0 && (
+        <span className="note" data-testid="stage-mine">
+          {W.mineCount(mine)}
+        </span>
+      )}
+      {text.trim() !== '' && (
+        <button type="button" className="button small" data-testid="stage-save" onClick={() => saveFile(W.savedName(dataset?.name ?? ''), new Blob([`${text.trimEnd()}\n`], { type: 'application/jsonl' }))}>
+          {W.save}
+        </button>
+      )}
+      {aside && (
+        <button type="button" className="button small" data-testid="stage-aside" disabled={busy} onClick={stage.takeBack}>
+          {W.takeBack(aside.name)}
+        </button>
       )}
     </div>
   )

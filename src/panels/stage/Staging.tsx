@@ -1,7 +1,6 @@
 /** Stages before GRPO, opened: which one, its data and settings; what would train; how it goes; what the run has been through. */
 
-import { stageLine } from '../../core/stage'
-import { STAGE_KINDS } from '../../core/stage'
+import { STAGE_KINDS, stageLine, type StageRecord } from '../../core/stage'
 import { useRun, useRuns } from '../../store/hooks'
 import { occupied } from '../../store/occupied'
 import { Help } from '../../ui/Help'
@@ -40,14 +39,21 @@ export function Staging() {
 function Actions() {
   const stage = useStageActions()
   const { dataset, look, looking, state, error } = useStage((view) => view)
+  const downloads = looking && dataset !== null && 'hub' in dataset
   const why = useRun(occupied)
   const blocked = why !== null || state !== null
   return (
     <div className="stage-actions">
       <div className="stage-buttons">
-        <button type="button" className="button" data-testid="stage-look" disabled={!dataset || looking || why === 'loading'} onClick={() => stage.look(0)}>
-          {W.look}
-        </button>
+        {downloads ? (
+          <button type="button" className="button" data-testid="stage-stop-reading" onClick={() => stage.control('stop')}>
+            {W.stopReading}
+          </button>
+        ) : (
+          <button type="button" className="button" data-testid="stage-look" disabled={!dataset || looking || why === 'loading'} onClick={() => stage.look(0)}>
+            {W.look}
+          </button>
+        )}
         {state === null ? (
           <button type="button" className="button primary" data-testid="stage-train" disabled={blocked || !look || look.rows === 0} onClick={stage.train}>
             {W.train}
@@ -76,8 +82,8 @@ function Actions() {
 }
 
 function Status({ blocked, why }: { blocked: boolean; why: string }) {
-  const { dataset, look, looking, state, progress, done } = useStage((view) => view)
-  if (looking) return W.looking
+  const { dataset, look, looking, reading, state, progress, done } = useStage((view) => view)
+  if (looking) return reading > 0 ? W.reading(reading) : W.looking
   if (state !== null) return `${W.states[state]}. ${progress && progress.metrics.length > 0 ? `${W.progress(progress.metrics.length, progress.steps)}.` : ''}`
   if (blocked) return why
   const last = done.at(-1)
@@ -91,10 +97,28 @@ function Line() {
   const done = useStage((view) => view.done)
   const kept = useRuns((view) => view.runs?.find(({ id }) => id === view.current)?.stages)
   const steps = useRun((view) => view.history.at(-1)?.step ?? 0)
-  const line = stageLine(done.length > 0 ? done : (kept ?? []), steps)
+  const stages = done.length > 0 ? done : (kept ?? [])
+  const line = stageLine(stages, steps)
   return (
     <p className="stage-line" data-testid="stage-line">
       <span className="muted">{W.line}:</span> {line === '' ? W.lineEmpty : line}
+      <Sources stages={stages} />
     </p>
+  )
+}
+
+/** Which datasets of the Hub the run's stages were trained on, at which commit. */
+function Sources({ stages }: { stages: readonly StageRecord[] }) {
+  return stages.flatMap(({ kind, rows, source }, i) =>
+    source
+      ? [
+          <span key={i} className="stage-source note" data-testid="stage-source">
+            {W.source(kind, rows, `${source.config}/${source.split}`)}{' '}
+            <a href={`https://huggingface.co/datasets/${source.repo}/tree/${source.sha}`} target="_blank" rel="noreferrer">
+              {source.repo} {W.at(source.sha)}
+            </a>
+          </span>,
+        ]
+      : [],
   )
 }

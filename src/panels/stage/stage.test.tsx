@@ -24,6 +24,7 @@ const LOOK: StageLook = {
   mismatched: 0,
   problems: { count: 1, first: ['Line 2: This is not JSON. Write one JSON object a line.'] },
   dropped: { count: 0, first: [] },
+  hub: null,
   from: 0,
   examples: [1, 3, 4, 5, 6].map((line) => ({ place: `line ${line}`, parts: [part] })),
 }
@@ -85,6 +86,32 @@ describe('before GRPO', () => {
     await page.say({ type: 'stages', stages: [{ kind: 'dpo', dataset: 'a', rows: 2, steps: 1, settings, afterStep: 0, first: {}, last: {} }] }, { type: 'stage-state', kind: 'dpo', state: { state: 'ended', steps: 1, error: '' } })
     expect(page.text('stage-line')).toBe('This run so far: DPO 1 step')
     expect(page.text('stage-status')).toBe('DPO ended after 1 step. GRPO goes on from this adapter.')
+  })
+
+  it('takes a dataset of the Hub by its id, with its config and split to choose', async () => {
+    const page = await open()
+    await page.type('stage-hub', 'data')
+    await page.press('stage-hub-read')
+    expect(page.host.textContent).toContain("'data' is one word; a dataset's id has an owner and a name.")
+    expect(page.port.sent).toEqual([])
+    await page.type('stage-hub', 'https://huggingface.co/datasets/me/data')
+    await page.press('stage-hub-read')
+    expect(page.last()).toMatchObject({ type: 'stage-look', dataset: { name: 'me/data', hub: { repo: 'me/data', config: null } } })
+    await page.say({ type: 'stage-reading', bytes: 2_500_000 })
+    expect(page.text('stage-status')).toBe('Reading the data: 2.5 MB')
+    await page.press('stage-stop-reading')
+    expect(page.last()).toEqual({ type: 'stage-control', do: 'stop' })
+    await page.say({ type: 'stage-looked', requestId: 1, result: { ok: false, error: 'The download of me/data was stopped.' } })
+    expect(page.text('stage-error')).toBe('The download of me/data was stopped.')
+    await page.press('stage-look')
+    const choices = [{ config: 'default', splits: ['train', 'test'] }, { config: 'other', splits: ['train'] }]
+    await page.say(page.looked({ ...LOOK, hub: { repo: 'me/data', revision: 'main', sha: 'abcdef01'.repeat(5), config: 'default', split: 'train', choices, more: true } }))
+    expect(page.text('stage-hub-chosen')).toContain('me/data at commit abcdef01')
+    await page.type('stage-split', 'test')
+    expect(page.last()).toMatchObject({ type: 'stage-look', dataset: { hub: { config: 'default', split: 'test' } } })
+    expect(page.find('stage-train')?.disabled).toBe(true)
+    await page.press(page.host.querySelector<HTMLElement>('[data-testid="stage-hub-chosen"] button'))
+    expect(page.find('stage-text')).not.toBeNull()
   })
 
   it('takes episodes of a step as data, and refuses files of another kind', async () => {

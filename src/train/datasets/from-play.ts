@@ -10,9 +10,14 @@ interface PlayedRow {
   chat_template_kwargs: { enable_thinking: boolean }
 }
 
+/** One episode as a row with `messages`, whatever its reward; null where nothing was said in it. */
+export function demonstration(episode: Pick<Episode, 'messages'>, tools: readonly Tool[], enable_thinking: boolean): (PlayedRow & { messages: ChatMessage[] }) | null {
+  return speaks(episode) ? { messages: episode.messages, ...common(tools, enable_thinking) } : null
+}
+
 /** Rows with `messages` of all episodes whose reward is at least `least`, in the order of the episodes. */
 export function demonstrations(episodes: readonly Played[], tools: readonly Tool[], enable_thinking: boolean, least: number): (PlayedRow & { messages: ChatMessage[] })[] {
-  return episodes.flatMap((episode) => (episode.reward !== null && episode.reward >= least && speaks(episode) ? [{ messages: episode.messages, ...common(tools, enable_thinking) }] : []))
+  return episodes.filter(({ reward }) => reward !== null && reward >= least).flatMap((episode) => demonstration(episode, tools, enable_thinking) ?? [])
 }
 
 /**
@@ -37,7 +42,7 @@ export function preferences(
   })
 }
 
-const speaks = ({ messages }: Played): boolean => messages.some(({ role }) => role === 'assistant')
+const speaks = ({ messages }: Pick<Episode, 'messages'>): boolean => messages.some(({ role }) => role === 'assistant')
 
 /** What the model was given, and what came of it. */
 function halves(messages: readonly ChatMessage[]): [ChatMessage[], ChatMessage[]] {

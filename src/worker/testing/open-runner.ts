@@ -11,6 +11,7 @@ import { readKeptRun } from '../kept-run'
 import type { Command, Message, RunState } from '../protocol'
 import { Runner } from '../runner'
 import type { RunEngine, SetupCallbacks } from '../setup'
+import type { StageMaterial } from '../stage-desk'
 
 /** A policy of three replies that can be reset, and can be told to fail. */
 export function makeEngine() {
@@ -31,7 +32,7 @@ export function makeEngine() {
 }
 
 /** A runner over a keeper that loads at once, fails when told to, or waits until it is given up. */
-export function open(options: BanditOptions = {}, openArchive: (() => Promise<RunArchive>) | null = null, smallState?: number) {
+export function open(options: BanditOptions = {}, openArchive: (() => Promise<RunArchive>) | null = null, smallState?: number, material: StageMaterial | null = null) {
   const prepared: RunConfig[] = []
   const engines: ReturnType<typeof makeEngine>[] = []
   const environments: (ReturnType<typeof bandit> & { closed: number })[] = []
@@ -76,7 +77,7 @@ export function open(options: BanditOptions = {}, openArchive: (() => Promise<Ru
   }
   const complaints: string[] = []
   const journal = openArchive && new RunJournal(openArchive, () => undefined, (sentence) => complaints.push(sentence), smallState)
-  const runner = new Runner(keeper, post, null, journal)
+  const runner = new Runner(keeper, post, null, journal, material)
   const resume = (id: string, precision?: Precision): void =>
     runner.resume({ type: 'resume', id }, async () => readKeptRun(await (openArchive as () => Promise<RunArchive>)(), journal as RunJournal, id, precision))
   const states = () => messages.flatMap((m) => (m.type === 'state' ? [m.state] : []))
