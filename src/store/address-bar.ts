@@ -1,5 +1,6 @@
 /** Keeps the page's address equal to its settings, and takes over a link that is opened in a running page. */
 
+import { asksForConsent } from '../core/environment-spec'
 import { DURATIONS } from '../ui/durations'
 import { DEFAULT_DISPLAY } from './display'
 import type { Stores } from './hooks'
@@ -32,12 +33,11 @@ export function followAddressBar(stores: Stores): void {
     if (location.hash === written) return
     const link = readLink(location.hash)
     const { config } = setup.getState()
-    const changedServer = link.config.environment.kind === 'openenv'
     // It spoke of what was there before.
     if (tour.store.getState().open) tour.close()
     lessons.arrive(location.hash, link.display.lesson ?? null)
     // Settings that are the same leave what is shown alone.
-    setup.setState({ config: sameConfig(config, link.config) ? config : link.config, problems: link.problems, awaitsConsent: changedServer })
+    setup.setState({ config: sameConfig(config, link.config) ? config : link.config, problems: link.problems, awaitsConsent: asksForConsent(link.config.environment) })
     selection.setState({ episode: link.episode, step: null, token: link.token ?? null })
     display.setState({ ...DEFAULT_DISPLAY, ...link.display }, true)
     goToPlace(stores, link)

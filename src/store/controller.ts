@@ -22,7 +22,7 @@ export interface EnginePort {
 
 export interface Controller {
   readonly model: ModelActions
-  /** First load of the model; does nothing while a linked server or a linked model of the Hub waits for consent. */
+  /** First load of the model; does nothing while a linked environment or a linked model of the Hub waits for consent. */
   start(): void
   train(): void
   /** Goes on by a token, an episode or, without a grain, to the end of a GRPO step. */
@@ -36,7 +36,7 @@ export interface Controller {
   edit(change: (config: RunConfig) => RunConfig): void
   /** Takes an environment with its starting settings, and others on top; at once if that destroys no run. */
   chooseEnvironment(spec: EnvironmentSpec, settings?: Partial<Record<SettingKey, SettingValue>>): void
-  /** The person agrees to connect to the server that the link names. */
+  /** The person agrees to the servers, datasets and code that the link names. */
   consent(): void
   /** Sends a command as it is. */
   send(command: Command): void
@@ -91,10 +91,10 @@ export function createController(
     }
   })
 
-  /** A server may bring prompts: empty controls take them, and Train hands them over. */
+  /** A server or a class may bring prompts: empty controls take them, and Train hands them over. */
   function offerPrompts({ spec, prompts }: Extract<Message, { type: 'environment' }>) {
     const { config } = setup.getState()
-    if (spec.kind !== 'openenv' || JSON.stringify(spec) !== JSON.stringify(config.environment)) return
+    if (spec.kind === 'builtin' || JSON.stringify(spec) !== JSON.stringify(config.environment)) return
     const system_prompt = config.system_prompt || prompts.system
     const user_prompt = config.user_prompt || prompts.user
     if (system_prompt === config.system_prompt && user_prompt === config.user_prompt) return

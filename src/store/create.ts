@@ -1,5 +1,6 @@
 /** Makes the page's stores over a worker, from the page's address. */
 
+import { asksForConsent } from '../core/environment-spec'
 import { createAccount } from './account-store'
 import { createChat } from './chat-store'
 import { createCompare } from './compare-store'
@@ -33,7 +34,7 @@ export function createStores(engine: EnginePort, hash: string, clock: Clock): St
   const selection = createSelectionStore(link.episode, link.token)
   const display = createDisplayStore(link.display)
   const models = createModelStore()
-  setup.setState({ config: link.config, problems: link.problems, awaitsConsent: link.config.environment.kind === 'openenv' })
+  setup.setState({ config: link.config, problems: link.problems, awaitsConsent: asksForConsent(link.config.environment) })
   const chat = createChat(port)
   const play = createPlay(port, setup, clock)
   const runs = createRuns(port)

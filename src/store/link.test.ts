@@ -4,7 +4,7 @@ import type { RunConfig } from '../core/config'
 import { LESSON_IDS, LESSON_STARTS, lessonConfig } from './lessons'
 import { readLink, writeLink } from './link'
 import { withModel } from './model-settings'
-import { PRESET_NAMES, defaultConfig } from './presets'
+import { PRESET_NAMES, defaultConfig, presetByName } from './presets'
 
 const changed: RunConfig = {
   ...defaultConfig({ kind: 'openenv', url: 'wss://example.org:8000/x=1&y=2/ws' }),
@@ -36,7 +36,7 @@ changed.grpo = {
 
 describe('settings in the link', () => {
   it.each(PRESET_NAMES)('the %s preset comes back and its link is short', (name) => {
-    const config = defaultConfig({ kind: 'builtin', name })
+    const config = defaultConfig(presetByName(name).environment)
     const hash = writeLink(config, 0)
     expect(hash).toBe(`#v=1&env=${name}&seed=42`)
     expect(readLink(hash)).toEqual({ config, episode: 0, display: {}, problems: [] })
@@ -149,8 +149,8 @@ describe('broken links', () => {
     ['#v=1&env=lane&card=0', 'card must be a whole number from 1 to 20'],
     ['#v=1&env=lane&open=door', 'open must be a list of chat, play, compare'],
     ['#v=1&env=lane&hide=x,,y', 'hide must be names with commas'],
-    ['#v=1&env=javascript:alert(1)', 'env must be lane, catch, echo or a server'],
-    ['#v=1&env=pong', 'env must be lane, catch, echo or a server'],
+    ['#v=1&env=javascript:alert(1)', 'env must be lane, catch, echo'],
+    ['#v=1&env=pong', 'env must be lane, catch, echo'],
   ])('%s', (hash, sentence) => {
     const { config, problems } = readLink(hash)
     expect(problems).toHaveLength(1)

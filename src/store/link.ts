@@ -1,16 +1,16 @@
 /** The page's address holds its settings: a config ↔ the hash, versioned, only what differs from the preset. */
 
 import type { RunConfig } from '../core/config'
-import { type EnvironmentSpec, specName } from '../core/environment-spec'
+import { readPageFunction } from '../core/environment-spec-schema'
 import { isHubModel } from '../env/models'
 import { readRewards } from '../core/reward-funcs'
 import { isRepoId } from '../hub/model-reference'
-import { readAddress } from './address'
 import { DEFAULT_DISPLAY, DISPLAY_KEYS, type Display, readDisplay, writeDisplay } from './display'
 import { sortHidden } from './hide'
+import { readEnvironment, writeEnvironment } from './link-environment'
 import { isLesson, LESSON_IDS, LESSON_STARTS, lessonConfig } from './lessons'
 import { withModel, writeReference } from './model-settings'
-import { PRESET_NAMES, defaultConfig, type PresetName } from './presets'
+import { defaultConfig } from './presets'
 import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
 import { readToolEdits, writeToolEdits } from './tool-edits'
 
@@ -43,16 +43,9 @@ export interface LinkContent extends LinkPlace {
   problems: string[]
 }
 
-/** The environment as one word or address: 'lane', 'ws://host:8000'. */
-export function writeEnvironment(spec: EnvironmentSpec): string {
-  return spec.kind === 'builtin' || spec.kind === 'openenv' ? specName(spec) : spec.kind
-}
-
-const isPreset = (text: string): text is PresetName => (PRESET_NAMES as readonly string[]).includes(text)
-
 /** The hash (with '#') of a config, the selected episode, its selected token, how they are shown and where. `readLink` gives the same back. */
 export function writeLink(config: RunConfig, episode: number, token: number | null = null, display: Display = DEFAULT_DISPLAY, place: LinkPlace = {}): string {
-  const out = new URLSearchParams({ v: VERSION, env: writeEnvironment(config.environment) })
+  const out = new URLSearchParams({ v: VERSION, ...writeEnvironment(config.environment) })
   const base = withModel(defaultConfig(config.environment), config)
   if (config.model !== defaultConfig(config.environment).model) out.set('model', config.model)
   if (config.model_revision !== 'main') out.set('model_revision', config.model_revision)
@@ -66,6 +59,7 @@ export function writeLink(config: RunConfig, episode: number, token: number | nu
   }
   if (config.lora.target_modules.join() !== base.lora.target_modules.join()) out.set('lora_targets', config.lora.target_modules.join())
   if (config.tool_edits.length > 0) out.set('tool_edits', writeToolEdits(config.tool_edits))
+  if (config.rollout_func) out.set('rollout_func', JSON.stringify(config.rollout_func))
   const { reward_funcs, reward_weights } = config.grpo
   if (JSON.stringify(reward_funcs) !== JSON.stringify(base.grpo.reward_funcs)) out.set('reward_funcs', JSON.stringify(reward_funcs))
   if (reward_weights !== null) out.set('reward_weights', reward_weights.join())
@@ -96,8 +90,11 @@ export function readLink(hash: string): LinkContent {
 
   const lesson = readLesson(params)
   const start = lesson !== null && !params.has('env') ? LESSON_STARTS[lesson] : null
-  let config = lesson !== null && start ? lessonConfig(lesson) : defaultConfig(readEnvironment(params.get('env'), refuse))
-  const known = new Set<string>(['v', 'env'])
+  const where = readEnvironment(params.get('env'), params.get('env_spec'))
+  where.refused.forEach(refuse)
+  problems.push(...where.missing)
+  let config = lesson !== null && start ? lessonConfig(lesson) : defaultConfig(where.spec)
+  const known = new Set<string>(['v', 'env', 'env_spec'])
   const take = (key: string, use: (value: string) => void) => {
     known.add(key)
     const value = params.get(key)
@@ -138,6 +135,11 @@ export function readLink(hash: string): LinkContent {
     const read = readToolEdits(value)
     if (read.ok) config = { ...config, tool_edits: read.value }
     else refuse(`${read.why}, not ${quote(value)}`)
+  })
+  take('rollout_func', (value) => {
+    const rollout_func = readPageFunction(parseJson(value))
+    if (rollout_func) config = { ...config, rollout_func }
+    else refuse(`rollout_func must be the JSON of a function, {called, code}, not ${quote(value)}`)
   })
   take('reward_funcs', (value) => {
     const weights = params.get('reward_weights')
@@ -212,15 +214,6 @@ export function readLink(hash: string): LinkContent {
 function readLesson(params: URLSearchParams) {
   const name = params.get('lesson')
   return name !== null && isLesson(name) ? name : null
-}
-
-function readEnvironment(text: string | null, refuse: (why: string) => void): EnvironmentSpec | undefined {
-  if (text === null) return undefined
-  if (isPreset(text)) return { kind: 'builtin', name: text }
-  const address = readAddress(text)
-  if (address.ok) return { kind: 'openenv', url: address.value }
-  refuse(`env must be ${PRESET_NAMES.join(', ')} or a server's address, not ${quote(text)}`)
-  return undefined
 }
 
 function parseJson(text: string): unknown {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { readAddress } from './address'
-import { PRESET_NAMES, defaultConfig } from './presets'
+import { PRESET_NAMES, defaultConfig, presetByName } from './presets'
 import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
 
 describe('settings table', () => {
   it('reads back every value that a preset holds', () => {
     for (const name of PRESET_NAMES) {
-      const config = defaultConfig({ kind: 'builtin', name })
+      const config = defaultConfig(presetByName(name).environment)
       for (const setting of ALL_SETTINGS) {
         const value = getSetting(config, setting.key)
         expect(readSetting(setting, writeSetting(value)), setting.key).toEqual({ ok: true, value })

@@ -11,7 +11,7 @@ export interface SetupView {
   applied: RunConfig | null
   /** Sentences about a link that could not be used in full. */
   problems: readonly string[]
-  /** A server named by a link waits for a person's word before anything connects to it. */
+  /** Servers, datasets of the Hub or code that a link names wait for a person's word before anything is contacted or run. */
   awaitsConsent: boolean
 }
 

@@ -24,7 +24,7 @@ export const GUARD_STRINGS = {
       load: 'Another model or adapter is chosen: press Load under Model first.',
       changed: 'The settings differ from those of the run: press Reset to take them over, then try them.',
       recording: 'A recording from a file is shown, and nothing can be tried under it. Press Reset for a run of your own.',
-      consent: 'Press Connect under Task to use the server of the link first.',
+      consent: 'Agree under Task to what the link names first.',
       active: 'A step is being trained. Press Pause at its end, then try.',
       midStep: 'The run is in the middle of a step. Finish it first: choose GRPO step beside Step and press it.',
       loading: 'The model is being loaded.',

@@ -19,7 +19,7 @@ export const MODEL_STRINGS = {
   revision: (revision: string) => `revision ${revision}`,
   consent: (what: string) => `This link names ${what}. Nothing is asked of the Hub until you press Look up, nothing is loaded until you press Load.`,
   consentShort: 'Look up the model of this link under Model, then load it',
-  consentServer: 'The link also names a server: press Connect first.',
+  consentServer: 'The link also names what must be agreed to under Task first.',
   notLookedUp: 'Look it up to see what it would take here.',
   waiting: (loaded: string | null) => (loaded === null ? 'Not loaded yet.' : `Not loaded yet; ${loaded} stays until then.`),
   loadFirst: 'Load the chosen model first',

@@ -129,6 +129,8 @@ export interface StageLook {
 
 export type StageState =
   | { state: 'preparing' | 'training' | 'pausing' | 'paused' }
+  /** DPO where every weight is trained: its pairs are scored with the model as it is, before it changes. */
+  | { state: 'scoring'; batches: number; of: number }
   /** `error`: why it ended early, or ''. What was trained until then is kept. */
   | { state: 'ended'; steps: number; error: string }
 

@@ -1,7 +1,7 @@
 /** What runs, or that a recording is shown: environment, model, backend and adapter, seed. */
 
 import { useReplay, useRun, useSetup } from '../../store/hooks'
-import { writeEnvironment } from '../../store/link'
+import { specName } from '../../core/environment-spec'
 import { shortName } from '../../store/model-settings'
 import { describeEngine } from '../../ui/sentence'
 import { S } from '../../ui/strings'
@@ -24,7 +24,7 @@ export function Badge() {
       {recorded !== null && <li className="badge-replay">{S.runs.recording.badge}</li>}
       {known && (
         <>
-          <li className={environment.kind === 'openenv' ? 'badge-environment badge-own' : 'badge-environment'} title={writeEnvironment(environment)}>{writeEnvironment(environment)}</li>
+          <li className={environment.kind === 'openenv' ? 'badge-environment badge-own' : 'badge-environment'} title={specName(environment)}>{specName(environment)}</li>
           <li>{shortName(model)}</li>
           {recorded === null && <li className="badge-engine" title={engine ?? undefined}>{engine ?? S.bar.noEngine}</li>}
           <li>

@@ -3,7 +3,7 @@
 import { type FormEvent, useId, useState } from 'react'
 import { TINY_MODEL } from '../../env/presets'
 import { useChat, useRun, useSetup, useStores } from '../../store/hooks'
-import { writeEnvironment } from '../../store/link'
+import { specName } from '../../core/environment-spec'
 import { occupied } from '../../store/occupied'
 import type { RunView } from '../../store/view'
 import { Help } from '../../ui/Help'
@@ -145,7 +145,7 @@ function Choices() {
 }
 
 function environmentName({ environment }: RunView): string | null {
-  return environment && writeEnvironment(environment.spec)
+  return environment && specName(environment.spec)
 }
 
 interface NumberChoiceProps {

@@ -3,7 +3,7 @@
 import type { RunConfig } from '../../core/config'
 import { isFresh } from '../../store/controller'
 import { useRun, useRuns, useStores } from '../../store/hooks'
-import { writeEnvironment } from '../../store/link'
+import { specName } from '../../core/environment-spec'
 import { shortName } from '../../store/model-settings'
 import { S } from '../../ui/strings'
 import { useResumeBlocked } from './blocked'
@@ -35,7 +35,7 @@ export function ResumeBanner() {
 /** What the recording was made with; a file of TRL's does not tell. */
 function settingsOf(config: RunConfig): string {
   if (config.model === '') return S.runs.recording.unknown
-  const facts = [writeEnvironment(config.environment), shortName(config.model), S.runs.seed(config.grpo.seed), ...changedSettings(config)]
+  const facts = [specName(config.environment), shortName(config.model), S.runs.seed(config.grpo.seed), ...changedSettings(config)]
   return S.runs.recording.settings(facts.join(' · '))
 }
 

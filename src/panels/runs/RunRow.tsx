@@ -3,7 +3,7 @@
 import { useState } from 'react'
 import type { RunRecord } from '../../core/run-record'
 import { useRun, useRuns, useStores } from '../../store/hooks'
-import { writeEnvironment } from '../../store/link'
+import { specName } from '../../core/environment-spec'
 import { shortName } from '../../store/model-settings'
 import { isActive } from '../../store/view'
 import { bytes, moment, number } from '../../ui/format'
@@ -80,7 +80,7 @@ function Facts({ run: { id, config, step, finished, updatedAt, bytes: size } }: 
   const last = useRuns((view) => view.histories[id]?.steps?.at(-1)?.metrics['reward'] ?? null)
   return (
     <ul className="run-facts">
-      <li>{writeEnvironment(config.environment)}</li>
+      <li>{specName(config.environment)}</li>
       <li>{shortName(config.model)}</li>
       <li>{S.runs.seed(config.grpo.seed)}</li>
       {changedSettings(config).map((text) => (

@@ -36,7 +36,7 @@ export function AddressField() {
   const submit = () => {
     const read = readAddress(text, location.protocol)
     setWhy(read.ok ? null : read.why)
-    if (read.ok) connecting.connect(read.value)
+    if (read.ok) connecting.connect({ kind: 'openenv', url: read.value })
   }
   const below = why ? `${id}-why` : understood ? `${id}-understood` : undefined
   return (

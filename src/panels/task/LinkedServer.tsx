@@ -23,7 +23,7 @@ export function LinkedServer() {
           className="button primary wide"
           data-testid="connect-linked"
           ref={connecting.answered ? takeLostFocus : null}
-          onClick={() => connecting.connect(url)}
+          onClick={() => connecting.connect(environment)}
         >
           {S.address.connect}
         </button>

@@ -14,6 +14,7 @@ import { useNarrow } from '../../ui/useNarrow'
 import { ToolList } from '../environment/ToolList'
 import { ModelSection, ModelSummary } from '../model/ModelSection'
 import { EnvironmentPicker } from './EnvironmentPicker'
+import { LinkedConsent } from './linked-consent'
 import { LinkedServer } from './LinkedServer'
 import { SceneView } from './SceneView'
 import { Settings } from './Settings'
@@ -27,6 +28,7 @@ export function TaskPanel() {
       {narrow ? (
         <>
           <LinkedServer />
+          <LinkedRest />
           <Sheet />
         </>
       ) : (
@@ -51,6 +53,12 @@ export function TaskPanel() {
       )}
     </Panel>
   )
+}
+
+/** What a link names besides a server waits for a word here too. */
+function LinkedRest() {
+  const waits = useSetup((s) => s.awaitsConsent && s.config.environment.kind !== 'openenv')
+  return waits ? <LinkedConsent /> : null
 }
 
 function Sheet() {
