@@ -1,5 +1,6 @@
 /** An environment in OpenEnv's shape, reduced to what a rollout needs. Built-in and remote ones look alike. */
 
+import type { DatasetFacts } from './dataset'
 import type { DiscoveredEnvironment } from './discovered'
 import type { ChatMessage, Tool, ToolCall } from './tools'
 
@@ -68,6 +69,8 @@ export interface EnvironmentSession {
    * asked for. May take a moment where such a frame could still come. Absent where answers cannot be mixed up.
    */
   settle?(): Promise<void>
+  /** Its judgement of the whole episode, asked once after the last call; null: unscorable. Absent where only its answers hold rewards. */
+  finalReward?(): Promise<number | null>
   /** Releases what the session holds; never rejects. */
   close(): Promise<void>
 }
@@ -103,5 +106,14 @@ export interface Environment {
   assign?(draw: Draw): Assignment
   /** It never judges: only reward functions do. */
   readonly rewardless?: true
+  /** The dataset that it reads; null before `connect`, absent where it reads none. */
+  readonly dataset?: DatasetFacts | null
+  /** What a person should know of what was connected, as sentences; rows that were left out, for instance. Grows with `fit`. */
+  readonly remarks?: readonly string[]
+  /**
+   * Leaves out what begins with more than `most` tokens, and says how many the longest prompt of the rest has. To be called once, after
+   * `connect`. Absent: all groups begin with the run's prompts. Throws PlaygroundError('config') where nothing would be left.
+   */
+  fit?(tokens: (messages: readonly ChatMessage[]) => number, most: number): number
   close(): Promise<void>
 }

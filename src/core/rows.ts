@@ -16,6 +16,11 @@ export interface RowProblem {
   advice: string
 }
 
+/** The problem as a person reads it. */
+export function problemSentence({ place, field, problem, advice }: RowProblem): string {
+  return `${place.charAt(0).toUpperCase()}${place.slice(1)}${field === '' ? '' : `, ${field}`}: ${problem}. ${advice}`
+}
+
 export interface ReadRows {
   rows: PlacedRow[]
   problems: RowProblem[]

@@ -14,7 +14,7 @@ import { appendGiven, appendSampled, appendedTokens, assertConsistent, earnedNot
 import { markFreeSlots } from './free-slots'
 import { remarkOnErrors, remarkOnStart } from './remarks'
 import { commonStart, type Scenario, scenariosOf, type Venue } from './scenarios'
-import { failureOf, playTurn, type Begun, type Failure, type TurnOutcome } from './sessions'
+import { isSettled, playTurn, settle, type Begun, type Failure, type Settled, type TurnOutcome } from './sessions'
 import { SlotPool } from './slots'
 import { parseTurn } from './tool-calls'
 import type { RolloutRequest } from './types'
@@ -46,7 +46,7 @@ interface Run {
   outcome: TurnOutcome | null
   readonly scenario: Scenario
   /** Its last call is answered: how it ends once its session has settled, null until then. */
-  ending: { exit: ExitReason; failure: Failure | null } | null
+  ending: ({ exit: ExitReason } & Settled) | null
   /** Rounds of tool calls made. */
   rounds: number
   /** Of every call, in order. */
@@ -260,7 +260,8 @@ class Round {
     const { episode } = run
     const { tools } = run.scenario.venue.environment
     episode.terminated = true
-    const parsed = parseTurn(chat.text(episode.ids.slice(run.turnStart, -1)))
+    // Without tools, as in TRL, there is nothing to call: whatever was written is the answer.
+    const parsed = tools.length === 0 ? { content: '', calls: [] } : parseTurn(chat.text(episode.ids.slice(run.turnStart, -1)))
     const calls = parsed.calls.flatMap((item) => (item.kind === 'call' ? [item.call] : []))
     const malformed = parsed.calls.flatMap((item) => (item.kind === 'malformed' ? [item.error] : []))
     const written = calls.length > 0 ? { content: parsed.content, calls } : null
@@ -336,17 +337,13 @@ class Round {
   /** Ends the episode; one that is to be scored only once its session has nothing against its answers. */
   private finish(run: Run, exit: ExitReason, error: string | null = null): void {
     const { session } = run
-    if (session?.settle === undefined || UNSCORABLE_EXITS.includes(exit)) return this.conclude(run, exit, error)
+    if (session === null || isSettled(session) || UNSCORABLE_EXITS.includes(exit)) return this.conclude(run, exit, error)
     run.phase = 'settling'
     this.releaseSlot(run)
-    const end = (failure: Failure | null): void => {
-      run.ending = { exit, failure }
+    void settle(session).then((settled) => {
+      run.ending = { exit, ...settled }
       this.wake.up()
-    }
-    session.settle().then(
-      () => end(null),
-      (error: unknown) => end(failureOf(error)),
-    )
+    })
   }
 
   private releaseSlot(run: Run): void {
@@ -366,8 +363,10 @@ class Round {
     run.phase = 'finished'
     episode.exit = exit
     episode.error = error
-    const given = UNSCORABLE_EXITS.includes(exit) ? null : environment.episodeReward(run.rewards)
-    episode.reward = UNSCORABLE_EXITS.includes(exit) ? null : (given ?? (environment.rewardless ? null : earnedNothing(episode)))
+    const final = run.ending?.reward
+    if (final !== undefined && !UNSCORABLE_EXITS.includes(exit)) episode.judged = true
+    const given = UNSCORABLE_EXITS.includes(exit) ? null : final === undefined ? environment.episodeReward(run.rewards) : final
+    episode.reward = UNSCORABLE_EXITS.includes(exit) ? null : (given ?? (environment.rewardless || episode.judged ? null : earnedNothing(episode)))
     if (given === null && episode.reward === 0) remarkOnErrors(environment, episode, onEvent)
     if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     assertConsistent(episode)

@@ -5,6 +5,7 @@ import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { PlaygroundError } from '../core/errors'
 import type { SelfTestReport } from '../core/events'
+import type { ChatMessage } from '../core/tools'
 import type { OpenEnvOptions } from '../env/openenv/client'
 import { withToolEdits } from '../env/tool-edits'
 import { RunningSha256 } from '../hub/hashing'
@@ -27,7 +28,10 @@ import { makeEnvironment } from './make-environment'
 import { callInSandbox } from './reward-sandbox'
 
 /** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
-export const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512, custom: 256, prompts: 0, mix: 512 }
+export const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512, custom: 256, prompts: 256, mix: 512 }
+
+/** A longer prompt of a dataset is left out. */
+const LONGEST_PROMPT = 1024
 
 /** Device bytes of an engine that need not make room for the next one: the shipped model's with its KV cache is far below. */
 const SMALL_ENGINE = 128e6
@@ -73,6 +77,9 @@ export function isReset({ engine }: RunSetup, { grpo }: RunConfig): boolean {
   }
 }
 
+/** What an environment is made from; of an episode that is played by hand, the seed is its own. */
+type Environs = Pick<RunConfig, 'environment' | 'tool_edits' | 'system_prompt'> & Partial<Pick<RunConfig, 'grpo'>>
+
 interface KeptEngine {
   key: string
   instance: EngineInstance
@@ -109,8 +116,9 @@ export class SetupKeeper {
   }
 
   /** The environment that a config names, its tools as they were edited; not connected yet. Throws PlaygroundError('config') for a bad address. */
-  makeEnvironment({ environment, tool_edits }: Pick<RunConfig, 'environment' | 'tool_edits'>, options: OpenEnvOptions = {}): Environment {
-    return withToolEdits(makeEnvironment(environment, { ...this.hub.forSpaces(), ...options }), tool_edits)
+  makeEnvironment({ environment, tool_edits, system_prompt, grpo }: Environs, options: OpenEnvOptions = {}): Environment {
+    const made = makeEnvironment(environment, { ...this.hub.forSpaces(), ...options, ...(grpo && { seed: grpo.seed }), system_prompt, datasets: this.hub.client })
+    return withToolEdits(made, tool_edits)
   }
 
   /** Whether this engine is still the one that is kept: one that made room for another is gone. */
@@ -142,13 +150,15 @@ export class SetupKeeper {
       const shape = parseModelConfig(await loaded.source.config())
       const chat = chatFormat(loaded, config.enable_thinking)
       checkVocabulary(config.model, chat, shape)
-      const prompt = chat.prompt(firstMessages(config), environment.tools).ids.length
+      const tokens = (messages: readonly ChatMessage[]): number => chat.prompt(messages, environment.tools).ids.length
+      const most = Math.min(LONGEST_PROMPT, shape.max_position_embeddings - config.grpo.max_completion_length)
+      const prompt = environment.fit?.(tokens, most) ?? tokens(firstMessages(config)) + OBSERVATION_ROOM[config.environment.kind]
       const options = {
         precision: config.precision,
         lora: config.lora,
         backend,
         threads: backend === 'wasm' ? capabilities.threads : 1,
-        ...engineSizes(shape, backend, config.grpo, prompt + OBSERVATION_ROOM[config.environment.kind]),
+        ...engineSizes(shape, backend, config.grpo, prompt),
         modelName: config.model,
       }
       const key = JSON.stringify([options, loaded.sha, callbacks.at?.start ? ['kept', await digest(callbacks.at.start)] : config.adapter])
@@ -163,6 +173,7 @@ export class SetupKeeper {
         this.engine = made
       }
       this.model = { key: modelKey, loaded }
+      for (const remark of environment.remarks ?? []) callbacks.onNotice(remark)
       return { environment, chat, engine: this.engine.instance, sha: loaded.sha, selfTest: this.engine.selfTest }
     } finally {
       // Read or given up: the stored files are free for other tabs.

@@ -4,7 +4,7 @@ import { arithmeticRows, boxed } from './arithmetic'
 
 describe('arithmetic', () => {
   it('has 396 rows for training and 99 others held out', () => {
-    const questions = (['train', 'heldout'] as const).map((split) => new Set(arithmeticRows(split).map(({ prompt }) => prompt[1]?.content)))
+    const questions = (['train', 'heldout'] as const).map((split) => new Set(arithmeticRows(split).map(({ prompt }) => prompt[0]?.content)))
     expect(questions.map(({ size }) => size)).toEqual([396, 99])
     expect([...(questions[0] ?? [])].some((question) => questions[1]?.has(question))).toBe(false)
   })
@@ -12,7 +12,7 @@ describe('arithmetic', () => {
   it('asks what its solution answers, and accuracy_reward knows right from wrong', async () => {
     const rows = arithmeticRows('heldout')
     for (const { prompt, solution } of rows) {
-      const [, a, b] = /^(\d\d) \+ (\d) =$/.exec(prompt[1]?.content ?? '')?.map(Number) ?? []
+      const [, a, b] = /^(\d\d) \+ (\d) =$/.exec(prompt[0]?.content ?? '')?.map(Number) ?? []
       expect(Number(solution)).toBe((a ?? NaN) + (b ?? NaN))
     }
     const judge = await builtinReward({ name: 'accuracy_reward' })

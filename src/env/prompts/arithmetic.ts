@@ -17,7 +17,7 @@ export interface Sum {
   b: number
 }
 
-/** What stands before every question. (Of TRL's datasets many ask for a box.) */
+/** The system prompt of such a run: the box is where the answer is looked for. */
 export const ARITHMETIC_SYSTEM = 'Answer in a box.'
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
@@ -34,10 +34,7 @@ export const boxed = (answer: number): string => `\\boxed{${answer}}`
 /** One row. */
 export function arithmeticRow({ a, b }: Sum): ArithmeticRow {
   return {
-    prompt: [
-      { role: 'system', content: ARITHMETIC_SYSTEM },
-      { role: 'user', content: `${a} + ${b} =` },
-    ],
+    prompt: [{ role: 'user', content: `${a} + ${b} =` }],
     solution: String(a + b),
   }
 }

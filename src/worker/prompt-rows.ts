@@ -1,0 +1,74 @@
+/** Reads the rows of a dataset of prompts: made by the page, pasted, or on the Hub; what was read last is kept. */
+
+import type { PromptSource } from '../core/environment-spec'
+import { PlaygroundError } from '../core/errors'
+import { readRows } from '../core/rows'
+import { arithmeticRows } from '../env/prompts/arithmetic'
+import type { SourceRows } from '../env/prompts/environment'
+import type { HubClient } from '../hub/client'
+import type { HubRows } from '../hub/datasets'
+
+/** Rows, and for a dataset on the Hub what else of it can be chosen. */
+export type PromptRows = SourceRows & Partial<Pick<HubRows, 'choices'>>
+
+let kept: { key: string; rows: Promise<PromptRows>; reading: AbortController; wanted: number } | null = null
+
+/**
+ * A look at a dataset, the run that is trained on it and a play by hand read it once.
+ * @throws PlaygroundError as readHubDataset does; 'stopped' after an abort
+ */
+export function readPromptRows(source: PromptSource, hub: HubClient | null, signal?: AbortSignal): Promise<PromptRows> {
+  if (source.kind === 'builtin') return Promise.resolve(builtinRows())
+  if (source.kind === 'text') return Promise.resolve({ ...readRows(source.text), heldout: null, more: false })
+  if (!hub) return Promise.reject(new PlaygroundError('config', `${source.repo} cannot be read: there is no way to the Hub.`))
+  const key = JSON.stringify(source)
+  if (kept?.key !== key) {
+    const reading = new AbortController()
+    const rows = hubRows(source, hub, reading.signal)
+    const made = (kept = { key, rows, reading, wanted: 0 })
+    // What could not be read now may be later.
+    rows.catch(() => {
+      if (kept === made) kept = null
+    })
+  }
+  return whileWanted(kept, signal)
+}
+
+/** The download ends when nobody waits for it any more. */
+function whileWanted(one: NonNullable<typeof kept>, signal?: AbortSignal): Promise<PromptRows> {
+  one.wanted++
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      if (--one.wanted === 0) one.reading.abort()
+      reject(new PlaygroundError('stopped', 'The reading of the dataset was stopped.'))
+    }
+    if (signal?.aborted) return leave()
+    signal?.addEventListener('abort', leave, { once: true })
+    const end = (): void => {
+      one.wanted--
+      signal?.removeEventListener('abort', leave)
+    }
+    one.rows.then(
+      (rows) => {
+        end()
+        resolve(rows)
+      },
+      (error: unknown) => {
+        end()
+        reject(error)
+      },
+    )
+  })
+}
+
+function builtinRows(): PromptRows {
+  const placed = (split: 'train' | 'heldout') => arithmeticRows(split).map((row, i) => ({ place: `row ${i + 1}`, row }))
+  return { rows: placed('train'), heldout: placed('heldout'), problems: [], more: false }
+}
+
+async function hubRows({ repo, revision, config, split }: Extract<PromptSource, { kind: 'hub' }>, hub: HubClient, signal: AbortSignal): Promise<PromptRows> {
+  const { readHubDataset } = await import('../hub/datasets')
+  const found = await readHubDataset({ repo, revision, config, split, file: null }, hub, { signal })
+  const { rows, problems, more, choices } = found
+  return { rows, problems, more, choices, heldout: null, place: { repo: found.repo, revision: found.revision, sha: found.sha, config: found.config, split: found.split } }
+}
