@@ -1,5 +1,6 @@
 /** The preference loop on the table policy. */
 import { describe, expect, it } from 'vitest'
+import { DpoReference } from './dpo-reference'
 import { trainDpo, type DpoPair, type DpoTrainOptions } from './dpo'
 import { ReplyEngine } from './testing/engine'
 import { PROMPT, REPLIES } from './testing/episodes'
@@ -35,6 +36,42 @@ describe('trainDpo', () => {
     expect(last.metrics['rewards/accuracies']).toBe(1)
     expect(engine.probabilities()[1]).toBeGreaterThan(0.6)
     expect(last).toMatchObject({ step: 40, metrics: { mean_token_accuracy: 1 } })
+  })
+
+  it('scores a pair’s reference once, to the same numbers as at every step', async () => {
+    const pairs = [pair(1, 0), pair(1, 2), pair(0, 2)]
+    const run = async (batch: (step: number) => DpoPair[], before = false) => {
+      const engine = new ReplyEngine({ replies: REPLIES })
+      const asked: string[] = []
+      const score = engine.score.bind(engine)
+      engine.score = (sequences, how) => {
+        asked.push(...sequences.map(() => how.adapter ?? 'current'))
+        return score(sequences, how)
+      }
+      const metrics: Record<string, number | null>[] = []
+      const reference = before ? new DpoReference(engine, 'current') : undefined
+      await reference?.of(pairs)
+      await trainDpo(options({ engine, max_steps: 6, batch, onStep: (record) => metrics.push(record.metrics), ...(reference ? { reference } : {}) }))
+      return { metrics, theta: [...engine.theta], frozen: asked.filter((adapter) => adapter === 'reference').length, all: asked.length }
+    }
+    const two = (step: number) => [pairs[step % 3] as DpoPair, pairs[(step + 1) % 3] as DpoPair]
+    const once = await run(two)
+    // Copies are other pairs: each is scored whenever it comes.
+    const always = await run((step) => two(step).map(({ chosen, rejected }) => ({ chosen, rejected })))
+    const ahead = await run(two, true)
+    expect([once.metrics, once.theta]).toEqual([always.metrics, always.theta])
+    expect([ahead.metrics, ahead.theta]).toEqual([always.metrics, always.theta])
+    expect([always.frozen, once.frozen, ahead.frozen]).toEqual([24, 6, 0])
+    expect(ahead.all).toBe(24 + 6)
+  })
+
+  it('cannot score a pair once the weights have changed and no copy is kept', async () => {
+    const engine = new ReplyEngine({ replies: REPLIES })
+    const reference = new DpoReference(engine, 'current')
+    const known = pair(1, 0)
+    await trainDpo(options({ engine, reference, max_steps: 2, batch: () => [known] }))
+    await expect(reference.of([known])).resolves.toHaveLength(1)
+    await expect(reference.of([pair(1, 0)])).rejects.toThrow('the weights have changed')
   })
 
   it('does not depend on micro-batches, though they part the answers of a pair', async () => {

@@ -3,6 +3,7 @@
 import type { LrSchedulerType } from '../core/config'
 import type { OptimizerParams, SequenceScores, Trainer, TrainSequence } from '../core/engine'
 import { type DpoOptions, type DpoPairLoss, dpoMetrics, dpoPairLoss, learningRateFactor } from '../rl'
+import { DpoReference, type PairReference } from './dpo-reference'
 import { assertFinite, assertNotStopped, nonFinite } from './guard'
 import { optimizerStep } from './update'
 
@@ -20,6 +21,8 @@ export interface DpoTrainOptions extends OptimizerParams, DpoOptions {
   warmup_steps: number
   /** Everything that goes into optimizer step `step` (0 = first). */
   batch: (step: number) => readonly DpoPair[] | Promise<readonly DpoPair[]>
+  /** Already scored, where there is no frozen copy of the weights; else the adapter is frozen here. */
+  reference?: DpoReference
   onStep?: (record: DpoRecord) => void
   /** Aborting throws 'stopped' before the next optimizer step. */
   signal?: AbortSignal
@@ -39,10 +42,11 @@ export interface DpoRecord {
  * @throws PlaygroundError 'non-finite' (that step is not applied) or 'stopped'; RangeError when a batch has no pair
  */
 export async function trainDpo(options: DpoTrainOptions): Promise<DpoRecord> {
-  options.engine.freezeReference()
+  if (!options.reference) options.engine.freezeReference()
+  const reference = options.reference ?? new DpoReference(options.engine, 'reference')
   let last: DpoRecord | null = null
   for (let step = 0; step < options.max_steps; step++) {
-    last = await dpoStep(options, await options.batch(step), step)
+    last = await dpoStep(options, reference, await options.batch(step), step)
     options.onStep?.(last)
   }
   if (!last) throw new RangeError('max_steps must be at least 1')
@@ -53,25 +57,26 @@ export async function trainDpo(options: DpoTrainOptions): Promise<DpoRecord> {
  * Both answers of a pair are needed for either's derivative, and a micro-batch may hold only one: so all are scored first, and the
  * derivatives, which are one number an answer, are known before the backward pass.
  */
-async function dpoStep(options: DpoTrainOptions, pairs: readonly DpoPair[], step: number): Promise<DpoRecord> {
+async function dpoStep(options: DpoTrainOptions, reference: DpoReference, pairs: readonly DpoPair[], step: number): Promise<DpoRecord> {
   const { engine } = options
   if (pairs.length === 0) throw new RangeError(`the batch of step ${step + 1} has no pair`)
   const learning_rate = options.learning_rate * learningRateFactor(options.lr_scheduler_type, step, options.warmup_steps, options.max_steps)
   const answers = [...pairs.map(({ chosen }) => chosen), ...pairs.map(({ rejected }) => rejected)]
   try {
-    const reference = await engine.score(answers, { temperature: 1, adapter: 'reference' })
+    const before = await reference.of(pairs)
     const now = await engine.score(answers, { temperature: 1 })
-    const of = (scores: readonly SequenceScores[], i: number) => (scores[i] as SequenceScores).logprobs
+    const at = (i: number) => (now[i] as SequenceScores).logprobs
     const found = pairs.map(({ chosen, rejected }, i): DpoPairLoss => {
       const [c, r] = [i, pairs.length + i]
-      for (const [at, { mask }] of [[c, chosen], [r, rejected]] as const) {
-        assertFinite(of(now, at), mask, `The log-probability of answer ${at + 1} in step ${step + 1}`, learning_rate)
-        assertFinite(of(reference, at), mask, `The reference's log-probability of answer ${at + 1} in step ${step + 1}`, learning_rate)
+      const ref = before[i] as PairReference
+      for (const [place, { mask }, frozen] of [[c, chosen, ref.chosen], [r, rejected, ref.rejected]] as const) {
+        assertFinite(at(place), mask, `The log-probability of answer ${place + 1} in step ${step + 1}`, learning_rate)
+        assertFinite(frozen, mask, `The reference's log-probability of answer ${place + 1} in step ${step + 1}`, learning_rate)
       }
       return dpoPairLoss(
-        { mask: chosen.mask, refLogprobs: of(reference, c) },
-        { mask: rejected.mask, refLogprobs: of(reference, r) },
-        { chosen: of(now, c), rejected: of(now, r) },
+        { mask: chosen.mask, refLogprobs: ref.chosen },
+        { mask: rejected.mask, refLogprobs: ref.rejected },
+        { chosen: at(c), rejected: at(r) },
         pairs.length,
         options,
       )

@@ -82,7 +82,7 @@ export const STAGE_STRINGS = {
   line: 'This run so far',
   lineEmpty: 'No stage yet.',
   progress: (step: number, steps: number) => `Step ${step} of ${steps}`,
-  states: { preparing: 'Reading the data', training: 'Training', pausing: 'Finishing the step', paused: 'Paused' },
+  states: { preparing: 'Reading the data', scoring: 'Scoring the pairs with the model as it is now', training: 'Training', pausing: 'Finishing the step', paused: 'Paused' },
   ended: (kind: StageKind, steps: number) => `${kind.toUpperCase()} ended after ${plural(steps, 'step')}. GRPO goes on from this adapter.`,
   curves: 'Metrics of the stage',
   curveHelp: {

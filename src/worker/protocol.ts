@@ -2,6 +2,7 @@
 
 import type { Backend, Precision, RunConfig } from '../core/config'
 import type { EnvironmentSpec } from '../core/environment-spec'
+import type { DatasetFacts } from '../core/dataset'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { Author } from '../core/episode'
 import type { DryRunReport } from '../core/dry-run'
@@ -283,6 +284,8 @@ export type Message =
       maxSessions: number | null
       /** What was found out at the server; absent for what is built in. Its tools are without a person's edits. */
       discovered?: DiscoveredEnvironment
+      /** The dataset that it reads; absent for none. */
+      dataset?: DatasetFacts
     }
   | { type: 'event'; event: TrainEvent }
   /** A configure failed and the run before it goes on: these are its settings. */

@@ -92,6 +92,21 @@ describe('a stage', () => {
     expect(page.stages().map(({ kind, steps }) => [kind, steps])).toEqual([['sft', 6], ['dpo', 4]])
   })
 
+  it('trains all weights where there is no LoRA; DPO scores its pairs before the first step', async () => {
+    const page = await loaded()
+    const trained = async (lora: typeof DEFAULT_LORA | null) => {
+      Object.assign(page.engine(), { lora })
+      await page.untilState('ready', { type: 'reset' })
+      const at = page.progress().length
+      await page.run(stage('sft'))
+      await page.run(stage('dpo', { max_steps: 4, per_device_train_batch_size: 1 }, jsonl(...DPO.text.split('\n').map((line) => JSON.parse(line) as unknown), { prompt: [user], chosen: [pull('B')], rejected: [pull('C')] })))
+      return { metrics: page.progress().slice(at), theta: [...page.engine().theta] }
+    }
+    expect(await trained(null)).toEqual(await trained(DEFAULT_LORA))
+    const scored = page.messages.flatMap((m) => (m.type === 'stage-state' && m.state.state === 'scoring' ? [m.state] : []))
+    expect(scored).toEqual([0, 1].map((batches) => ({ state: 'scoring', batches, of: 2 })))
+  })
+
   it('pauses and stops between two steps, and keeps what was trained', async () => {
     const page = await loaded()
     const isStep = (n: number) => (m: Message) => m.type === 'stage-progress' && m.step === n

@@ -237,7 +237,6 @@ export class StageDesk {
       const doing = this.host.doing()
       if (!run) throw new PlaygroundError('config', 'There is no model to train yet.', 'Wait until it is loaded.')
       if (doing !== 'nothing') throw new PlaygroundError('config', BUSY[doing])
-      if (!run.engine.lora) throw new PlaygroundError('config', 'Every weight of this model is trained; stages train a LoRA.', 'Load the model with a LoRA.')
       await this.host.makeRoom()
       const data = await this.data(kind, dataset, settings, run)
       rows = data.prepared.examples.length
@@ -249,7 +248,9 @@ export class StageDesk {
         settings,
         gate: () => waitAtGate(this.gate.pass, signal),
         signal,
+        onScored: (batches, of) => this.tell({ state: 'scoring', batches, of }),
         onStep: (step, steps, metrics) => {
+          if (done.length === 0 && !run.engine.lora) this.tell({ state: 'training' })
           done.push(metrics)
           this.post({ type: 'stage-progress', kind, step, steps, metrics })
         },
@@ -266,11 +267,11 @@ export class StageDesk {
     return { state: 'ended', steps: done.length, error: stopped ? '' : describeError(error) }
   }
 
-  /** The adapter as it is now is what GRPO goes on from, and its reference; the optimizer begins anew. */
+  /** The policy as it is now is what GRPO goes on from, and its reference; the optimizer begins anew. */
   private async keep({ engine, config, trainer }: Staged, stage: StageRecord): Promise<void> {
     const tensors = await engine.exportParameters()
     await engine.importParameters(tensors)
-    engine.freezeReference()
+    if (engine.lora) engine.freezeReference()
     const checkpoint = { step: trainer.stepNumber, num_tokens: trainer.tokensSeen, state: await engine.exportState() }
     this.know([...this.records, stage])
     await this.host.ended(checkpoint, stage, engine.lora && { lora: engine.lora, baseModel: config.model, tensors })

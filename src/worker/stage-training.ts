@@ -5,6 +5,8 @@ import { PlaygroundError } from '../core/errors'
 import { RandomStream } from '../core/random'
 import { STAGE_LOSSES, type StageKind, type StageSettings, stageSteps } from '../core/stage'
 import { trainDpo } from '../train/dpo'
+import { DpoReference } from '../train/dpo-reference'
+import { assertNotStopped } from '../train/guard'
 import { trainSft } from '../train/sft'
 import type { StageData } from './stage-data'
 
@@ -21,14 +23,16 @@ export interface StageRun {
   /** Awaited before each optimizer step; a pause is a promise that does not resolve yet. */
   gate: () => Promise<void>
   onStep: (step: number, steps: number, metrics: Record<string, number | null>) => void
+  /** Where no copy of the weights is kept, DPO's pairs are scored before its first step: so many of so many batches. */
+  onScored?: (batches: number, of: number) => void
   signal: AbortSignal
 }
 
 /**
- * The optimizer begins anew. DPO's reference is the adapter as it is now.
+ * The optimizer begins anew. DPO's reference is the policy as it is now.
  * @throws PlaygroundError 'config' for settings out of range, 'stopped', 'non-finite' (that step is not applied) and what the engine throws
  */
-export async function trainStage({ engine, data, settings, gate, onStep, signal }: StageRun): Promise<void> {
+export async function trainStage({ engine, data, settings, gate, onStep, onScored, signal }: StageRun): Promise<void> {
   checkStage(data.kind, settings)
   const rows = data.prepared.examples.length
   if (rows === 0) throw new PlaygroundError('config', 'No row is left to train on.', 'Look at what is said of the rows, and mend them.')
@@ -53,8 +57,16 @@ export async function trainStage({ engine, data, settings, gate, onStep, signal 
     })
   } else {
     const { examples } = data.prepared
+    const reference = engine.lora ? null : new DpoReference(engine, 'current')
+    const batches = Math.min(max_steps, Math.ceil(rows / settings.per_device_train_batch_size))
+    for (let step = 0; reference && step < batches; step++) {
+      assertNotStopped(signal)
+      onScored?.(step, batches)
+      await reference.of(batchOf(examples, step, settings))
+    }
     await trainDpo({
       ...options,
+      ...(reference ? { reference } : {}),
       batch: (step) => batch(examples, step, ({ chosen, rejected }) => chosen.ids.length + rejected.ids.length),
       onStep: ({ step, metrics }) => tell(step, metrics),
     })

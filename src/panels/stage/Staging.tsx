@@ -60,7 +60,7 @@ function Actions() {
           </button>
         ) : (
           <>
-            <button type="button" className="button" data-testid="stage-pause" disabled={state === 'preparing' || state === 'pausing'} onClick={() => stage.control(state === 'paused' ? 'go-on' : 'pause')}>
+            <button type="button" className="button" data-testid="stage-pause" disabled={state !== 'training' && state !== 'paused'} onClick={() => stage.control(state === 'paused' ? 'go-on' : 'pause')}>
               {state === 'paused' ? W.goOn : W.pause}
             </button>
             <button type="button" className="button" data-testid="stage-stop" onClick={() => stage.control('stop')}>
