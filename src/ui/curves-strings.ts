@@ -54,6 +54,14 @@ export const CURVES_STRINGS = {
   newestStep: 'Show the newest step',
   wentBack: (step: number) => `The recording went back to step ${step}.`,
   point: (step: number) => `Step ${step}`,
+  /** Lines of evaluations; held out where the environment has held-out scenarios. */
+  evaluated: {
+    heldout: 'held out',
+    train: 'evaluated',
+    of: (run: string) => `${run}, evaluated`,
+    at: (name: string, step: number) => `${name} ${step === 0 ? 'before step 1' : `after step ${step}`}`,
+    between: (value: string, low: string, high: string) => `${value} (95 %: ${low} to ${high})`,
+  },
   ofRun: (run: string, value: string) => `${run}: ${value}`,
   keys: 'Arrow keys move along the curve, Enter shows the episodes of the step, Escape shows all again.',
   summary: (label: string, steps: number, first: string, last: string, low: string, high: string) =>

@@ -47,9 +47,9 @@ export const UPDATE_ROWS: readonly MetricRow[] = [
 ]
 
 /** A number of a step by its name: a metric, or what stands beside the metrics. null where nothing was measured. */
-export function metricOf(step: StepSummary, name: string): number | null {
+export function metricOf(step: StepSummary | Pick<StepSummary, 'metrics'>, name: string): number | null {
   const own = <T>(of: Readonly<Record<string, T>>): T | undefined => (Object.hasOwn(of, name) ? of[name] : undefined)
-  const value = own(step.metrics) ?? own(BESIDE)?.(step) ?? null
+  const value = own(step.metrics) ?? ('groups' in step ? own(BESIDE)?.(step) : null) ?? null
   return value !== null && Number.isFinite(value) ? value : null
 }
 
@@ -75,7 +75,8 @@ const UNITS: readonly [RegExp, Unit][] = [
 
 /** What a metric is measured in; shares are written as percent. */
 export function unitOf(name: string): Unit {
-  return UNITS.find(([names]) => names.test(name))?.[1] ?? ''
+  const measured = name.replace(/^eval_/, '')
+  return UNITS.find(([names]) => names.test(measured))?.[1] ?? ''
 }
 
 /** A value of a curve as text, with its unit. */

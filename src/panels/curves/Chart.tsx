@@ -1,6 +1,6 @@
 /** The lines of one curve by recharts; its own chunk, so that the page is there before the chart library. What moves with the pointer is not drawn here. */
 
-import { Area, CartesianGrid, ComposedChart, Line, ResponsiveContainer, XAxis, YAxis } from 'recharts'
+import { Area, CartesianGrid, ComposedChart, ErrorBar, Line, ResponsiveContainer, XAxis, YAxis } from 'recharts'
 import { PLOT } from './plot'
 import type { Tick } from './scale'
 import type { CurveView, Row } from './series'
@@ -27,8 +27,23 @@ export default function Chart({ view: { rows, lines, scale, stacked, smoothed },
         <YAxis width={PLOT.left} domain={[...scale.y]} ticks={placesOf(scale.yTicks)} tickFormatter={labelOf(scale.yTicks)} {...AXIS} axisLine={false} />
         {rows.some(({ band }) => band !== null) && <Area {...STILL} dataKey="band" stroke="none" fill="var(--accent)" fillOpacity={0.14} dot={false} />}
         {smoothed && !stacked && lines.map(({ metric, run, color }, i) => <Line key={`raw ${run} ${metric}`} {...STILL} dataKey={(row: Row) => row.raw[i]} stroke={color} strokeOpacity={0.3} strokeWidth={1} dot={false} />)}
-        {lines.map(({ metric, run, color, dash }, i) => {
+        {lines.map(({ metric, run, color, dash, intervals }, i) => {
           const key = `${run} ${metric}`
+          if (intervals) {
+            return (
+              <Line
+                key={key}
+                {...STILL}
+                dataKey={(row: Row) => row.y[i]}
+                stroke={color}
+                strokeWidth={1}
+                strokeOpacity={0.6}
+                dot={({ cx, cy, index }) => (rows[index]?.whiskers[i] ? <circle key={index} cx={cx} cy={cy} r={3} fill={color} stroke="var(--ground)" /> : <g key={index} />)}
+              >
+                <ErrorBar dataKey={(row: Row) => spread(row, i)} direction="y" width={3} stroke={color} strokeWidth={1.25} isAnimationActive={false} />
+              </Line>
+            )
+          }
           if (stacked) return <Area key={key} {...STILL} stackId="shares" dataKey={(row: Row) => row.y[i]} stroke="var(--ground)" strokeWidth={0.5} fill={color} fillOpacity={1} dot={false} />
           const dots = few || rows.some(({ lone }) => lone.includes(i))
           return (
@@ -54,3 +69,9 @@ export default function Chart({ view: { rows, lines, scale, stacked, smoothed },
 
 const placesOf = (ticks: readonly Tick[]) => ticks.map(({ at }) => at)
 const labelOf = (ticks: readonly Tick[]) => (at: number) => ticks.find((tick) => tick.at === at)?.label ?? ''
+
+/** How far the interval of an evaluation reaches below and above its value; null where there is none. */
+function spread({ y, whiskers }: Row, i: number): [number, number] | null {
+  const [value, ends] = [y[i], whiskers[i]]
+  return value == null || !ends || ends[0] === ends[1] ? null : [value - ends[0], ends[1] - value]
+}

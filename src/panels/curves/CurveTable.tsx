@@ -5,6 +5,7 @@ import type { CurveAxis } from '../../store/display'
 import type { CurveSpec } from '../../ui/curve-specs'
 import { metricOf, writeCurve } from '../../ui/metrics'
 import { S } from '../../ui/strings'
+import { evaluatedAt, evaluatedMetric } from './evaluations'
 import { PRESENT } from './present'
 import { type DrawnRun, placesOf } from './series'
 
@@ -53,7 +54,8 @@ export function CurveTable({ specs, runs, range, axis, onPick }: CurveTableProps
                 </th>
                 {columns.map(({ run, metric }) => {
                   const summary = bySteps[runs.indexOf(run)]?.get(step)
-                  return <td key={`${run.id} ${metric}`}>{writeCurve(metric, summary && metricOf(summary, metric))}</td>
+                  const value = metric.startsWith('eval_') ? evaluatedAt(run.evaluations, step, metric) : summary && metricOf(summary, metric)
+                  return <td key={`${run.id} ${metric}`}>{writeCurve(metric, value)}</td>
                 })}
               </tr>
             ))}
@@ -65,16 +67,27 @@ export function CurveTable({ specs, runs, range, axis, onPick }: CurveTableProps
   )
 }
 
-/** All lines and ends of the chosen curves for the present run; the first line of each for another. */
+/** All lines and ends of the chosen curves for the present run, the first line of each for another; of both what was evaluated. */
 function columnsOf(specs: readonly CurveSpec[], run: DrawnRun): string[] {
-  return [...new Set(specs.flatMap(({ lines, band = [] }) => (run.id === PRESENT ? [...lines.map(({ metric }) => metric), ...band] : lines.slice(0, 1).map(({ metric }) => metric))))]
+  const evaluated = (spec: CurveSpec): string[] => (run.evaluations?.some((each) => metricOf(each, evaluatedMetric(spec)) !== null) ? [evaluatedMetric(spec)] : [])
+  return [
+    ...new Set(
+      specs.flatMap((spec) => {
+        const { lines, band = [] } = spec
+        const own = run.id === PRESENT ? [...lines.map(({ metric }) => metric), ...band] : lines.slice(0, 1).map(({ metric }) => metric)
+        return [...own, ...evaluated(spec)]
+      }),
+    ),
+  ]
 }
 
 /** Steps of any of the runs in the range, newest first. */
 function stepsIn(runs: readonly DrawnRun[], range: readonly [number, number] | null, axis: CurveAxis): number[] {
-  const steps = runs.flatMap(({ history }) => {
+  const steps = runs.flatMap(({ history, evaluations = [] }) => {
     const places = placesOf(history, axis)
-    return history.flatMap(({ step }, i) => (range === null || ((places[i] ?? 0) >= range[0] && (places[i] ?? 0) <= range[1]) ? [step] : []))
+    const start = evaluations[0]?.step === 0 && (range === null || range[0] <= 0) ? [0] : []
+    const inRange = history.flatMap(({ step }, i) => (range === null || ((places[i] ?? 0) >= range[0] && (places[i] ?? 0) <= range[1]) ? [step] : []))
+    return [...start, ...inRange]
   })
   return [...new Set(steps)].sort((a, b) => b - a)
 }

@@ -26,6 +26,7 @@ const C = S.curves
 
 export function CurvesPanel() {
   const history = useThrottled(useShown((view) => view.history))
+  const evaluations = useThrottled(useShown((view) => view.evaluations))
   const [table, setTable] = useState(false)
   const [focus] = useState(createCurveFocus)
   const hidden = useStore(focus, (state) => state.hidden)
@@ -42,9 +43,9 @@ export function CurvesPanel() {
   const marked = selected ?? (pointed ? shown : null)
   const pick = usePick()
   const all = useMemo(() => {
-    const present: DrawnRun = { id: PRESENT, name: C.compare.present, short: C.compare.present, color: 'var(--accent)', dash: '', history }
+    const present: DrawnRun = { id: PRESENT, name: C.compare.present, short: C.compare.present, color: 'var(--accent)', dash: '', history, evaluations }
     return [...(history.length > 0 || others.length === 0 ? [present] : []), ...others.flatMap((run) => (run.history === null ? [] : [{ ...run, history: run.history }]))]
-  }, [history, others])
+  }, [history, evaluations, others])
   const runs = useMemo(() => all.filter(({ id }) => !hidden.includes(id)), [all, hidden])
   const timed = useMemo(() => tellsTime(all), [all])
   const axis = wanted === 'time' && !timed ? 'step' : wanted
@@ -86,9 +87,9 @@ export function CurvesPanel() {
 
 /** First and last place of all drawn runs. */
 function ends(runs: readonly DrawnRun[], axis: ViewOptions['axis']): readonly [number, number] {
-  const places = runs.flatMap(({ history }) => {
+  const places = runs.flatMap(({ history, evaluations = [] }) => {
     const all = placesOf(history, axis)
-    return [all[0] ?? 0, all.at(-1) ?? 0]
+    return [evaluations[0]?.step === 0 ? 0 : (all[0] ?? 0), all.at(-1) ?? 0]
   })
   return places.length === 0 ? [0, 0] : [Math.min(...places), Math.max(...places)]
 }

@@ -115,6 +115,8 @@ export function Overlay({ id, label, view, runs, present, right, scale, marked, 
           <span className="plot-cross" style={{ left: left(place) }} />
           {!stacked &&
             lines.map((line) => {
+              // Evaluations stand where they were made, not under the pointer.
+              if (line.intervals) return null
               const height = heightOf(scale, line.drawn[nearest(line.places, place)] ?? null)
               return height === null ? null : <span key={`${line.run} ${line.metric}`} className="plot-dot" style={{ left: left(place), bottom: `${100 * height}%`, background: line.color }} />
             })}
@@ -143,11 +145,14 @@ function spoken({ run, label }: CurveLine, runs: readonly DrawnRun[]): string {
   return label === short ? name : label
 }
 
-/** What a line says at a place: measured, and smoothed where that differs. */
+/** What a line says at a place: measured, and smoothed where that differs; of evaluations the nearest, with its step and interval. */
 function reading(line: CurveLine, place: number | null, name: string): string {
   const i = place === null ? -1 : nearest(line.places, place)
   const [value, drawn] = [line.values[i], line.drawn[i]]
-  const text = `${writeCurve(line.metric, value)}${drawn !== value && drawn != null ? ` (${C.smoothed(writeCurve(line.metric, drawn))})` : ''}`
+  const write = (number: number | null | undefined) => writeCurve(line.metric, number)
+  const [low, high] = line.intervals?.[i] ?? []
+  if (line.intervals) return C.ofRun(C.evaluated.at(name, line.steps[i] ?? 0), low === high ? write(value) : C.evaluated.between(write(value), write(low), write(high)))
+  const text = `${write(value)}${drawn !== value && drawn != null ? ` (${C.smoothed(write(drawn))})` : ''}`
   return name === '' ? text : C.ofRun(name, text)
 }
 

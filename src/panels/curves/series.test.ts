@@ -5,6 +5,8 @@ import { stepMessages } from '../../store/testing/script'
 import { TokenLog } from '../../store/token-log'
 import { EMPTY_RUN } from '../../store/view'
 import { chosenSpecs, curveSpecs } from '../../ui/curve-specs'
+import type { RunEvaluation } from '../../core/evaluation'
+import { curvesCsv } from './curves-csv'
 import { type DrawnRun, linesOf, nearest, placesOf, smooth, tellsTime, viewOf } from './series'
 
 const messages = [stepMessages(1), stepMessages(2)].flat()
@@ -97,5 +99,34 @@ describe('what a chart draws', () => {
   it('is the useful share of groups also for runs that were kept before it was a metric', () => {
     const groups = [true, false].map((signal, group) => ({ group, mean: 0, std: 0, unscorable: 0, signal }))
     expect(view('groups/useful', [run([step(1, {}, { groups })])]).rows[0]?.y).toEqual([0.5])
+  })
+})
+
+describe('evaluations that the run made itself', () => {
+  const evaluation = (step: number, solved: number): RunEvaluation => ({ step, split: 'heldout', solved, scorable: 10, reward: solved / 10, precision: 'float32', metrics: { eval_success: solved / 10, eval_reward: solved / 10, eval_reward_std: 0.5 } })
+  const steps = [1, 2, 3, 4].map((n) => step(n, { success: 0.5, reward: 0.5, entropy: 1 }, { episodes: 8 }))
+  const evaluated = { ...run(steps), evaluations: [evaluation(0, 1), evaluation(2, 5), evaluation(4, 10)] }
+  const line = (id: string, options = {}) => {
+    const seen = view(id, [evaluated], options)
+    return { ...seen, line: seen.lines[1], i: 1 }
+  }
+
+  it('are points on their own places, from before the first step on, with intervals', () => {
+    const { line: own, rows } = line('success')
+    expect(own).toMatchObject({ label: 'held out', metric: 'eval_success', places: [0, 2, 4], values: [0.1, 0.5, 1] })
+    expect(rows.map(({ x, y }) => [x, ...y])).toEqual([[0, null, 0.1], [1, 0.5, expect.closeTo(0.3)], [2, 0.5, 0.5], [3, 0.5, 0.75], [4, 0.5, 1]])
+    expect(rows.map(({ whiskers }) => whiskers[1]?.map((end) => Number(end.toFixed(2))) ?? null)).toEqual([[0.02, 0.4], null, [0.24, 0.76], null, [0.72, 1]])
+    expect(line('reward').rows[2]?.whiskers[1]?.[0]).toBeCloseTo(0.5 - (1.96 * 0.5) / Math.sqrt(10), 3)
+  })
+  it('follow the axis, are not smoothed, and are no part of curves that nobody evaluated', () => {
+    expect(line('success', { axis: 'episodes' }).line?.places).toEqual([0, 16, 32])
+    expect(line('success', { smoothing: 0.9 }).line?.drawn).toEqual([0.1, 0.5, 1])
+    expect(view('entropy', [evaluated]).lines).toHaveLength(1)
+    expect(view('success', [run(steps)]).rows.every(({ x, whiskers }) => x > 0 && whiskers[0] === null)).toBe(true)
+  })
+  it('stand beside the steps in the CSV, the first before step 1', () => {
+    const [head, ...lines] = curvesCsv([evaluated]).trim().split('\n').map((row) => row.split(','))
+    const cells = (name: string) => lines.map((row) => row[head?.indexOf(name) ?? -1])
+    expect([cells('step'), cells('eval_success'), cells('success')]).toEqual([['0', '1', '2', '3', '4'], ['0.1', '', '0.5', '', '1'], ['', '0.5', '0.5', '0.5', '0.5']])
   })
 })

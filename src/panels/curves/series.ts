@@ -1,9 +1,11 @@
 /** From the steps' numbers to what a chart draws: places along the axis, smoothing, rows, lines. */
 
+import type { RunEvaluation } from '../../core/evaluation'
 import type { StepSummary } from '../../core/run-record'
 import type { CurveAxis } from '../../store/display'
 import type { CurveSpec } from '../../ui/curve-specs'
 import { metricOf, unitOf } from '../../ui/metrics'
+import { evaluationLine } from './evaluations'
 import { type Scale, valueScale } from './scale'
 import { thinned } from './thin'
 
@@ -17,6 +19,8 @@ export interface DrawnRun {
   /** SVG's stroke-dasharray; '' is a whole line. */
   dash: string
   history: readonly StepSummary[]
+  /** Those that it made itself. */
+  evaluations?: readonly RunEvaluation[]
 }
 
 export interface CurveLine {
@@ -33,6 +37,8 @@ export interface CurveLine {
   values: readonly (number | null)[]
   /** The same after smoothing: what is drawn. */
   drawn: readonly (number | null)[]
+  /** Of evaluations: the 95 % interval of each value, or the value twice where it has none. */
+  intervals?: readonly (readonly [low: number, high: number])[]
 }
 
 /** What stands at one place of the axis, on the scale of the chart; one entry per line. */
@@ -43,6 +49,8 @@ export interface Row {
   band: [number, number] | null
   /** Indices of lines with no neighbour on either side: a line cannot be drawn there. */
   lone: number[]
+  /** Where lines of evaluations have a point here: its interval. */
+  whiskers: ([number, number] | null)[]
 }
 
 export interface CurveView {
@@ -98,7 +106,8 @@ const WITHIN = ['', '2 3', '7 3', '9 3 2 3', '4 2', '12 3']
 /** The lines of a curve: all of the present run, the first one of every other. */
 export function linesOf(spec: CurveSpec, runs: readonly DrawnRun[], present: number, { axis, smoothing }: Pick<ViewOptions, 'axis' | 'smoothing'>): CurveLine[] {
   const several = runs.length > 1
-  return runs.flatMap(({ short, color, dash, history }, run) => {
+  return runs.flatMap((drawn, run) => {
+    const { short, color, dash, history } = drawn
     if (run !== present && spec.stacked) return []
     const places = placesOf(history, axis)
     const steps = history.map(({ step }) => step)
@@ -118,7 +127,9 @@ export function linesOf(spec: CurveSpec, runs: readonly DrawnRun[], present: num
       }
     })
     // What never occurred needs no line of its own, but the first stands for the curve.
-    return lines.filter(({ values }, i) => i === 0 || values.some((value) => value !== null && (!spec.stacked || value > 0)))
+    const measured = lines.filter(({ values }, i) => i === 0 || values.some((value) => value !== null && (!spec.stacked || value > 0)))
+    const evaluations = evaluationLine(spec, drawn, run, axis, several)
+    return evaluations ? [...measured, evaluations] : measured
   })
 }
 
@@ -133,14 +144,18 @@ export function viewOf(spec: CurveSpec, runs: readonly DrawnRun[], present: numb
   const visible = withNeighbours(all, domain)
   const smoothed = options.smoothing > 0
   const drawn = lines.map(({ places, drawn }) => ({ places, values: drawn.map(onScale) }))
-  const raw = lines.map(({ places, values }) => ({ places, values: smoothed ? values.map(onScale) : [] }))
+  const raw = lines.map(({ places, values, intervals }) => ({ places, values: smoothed && !intervals ? values.map(onScale) : [] }))
   const bands = bandsOf(spec, runs[present], options.axis, log)
   const rows = visible.map((x): Row => {
     const lone = drawn.flatMap((line, i) => (isLone(line, x) ? [i] : []))
-    return { x, y: drawn.map((line) => valueAt(line, x)), raw: raw.map((line) => valueAt(line, x)), band: bands.get(x) ?? null, lone }
+    const whiskers = lines.map(({ places, intervals }): Row['whiskers'][number] => {
+      const [low, high] = (intervals?.[places.indexOf(x)] ?? []).map(onScale)
+      return low == null || high == null ? null : [low, high]
+    })
+    return { x, y: drawn.map((line) => valueAt(line, x)), raw: raw.map((line) => valueAt(line, x)), band: bands.get(x) ?? null, lone, whiskers }
   })
   const inView = (place: number) => place >= domain[0] && place <= domain[1]
-  const seen = rows.filter(({ x }) => inView(x)).flatMap(({ y, raw, band }) => [...y, ...raw, ...(band ?? [])]).filter((v) => v !== null)
+  const seen = rows.filter(({ x }) => inView(x)).flatMap(({ y, raw, band, whiskers }) => [...y, ...raw, ...(band ?? []), ...whiskers.flatMap((ends) => ends ?? [])]).filter((v) => v !== null)
   const leftOut = log ? lines.reduce((n, { places, values }) => n + values.filter((v, i) => v !== null && v <= 0 && inView(places[i] ?? NaN)).length, 0) : 0
   const unit = spec.stacked ? 'share' : unitOf(spec.lines[0]?.metric ?? '')
   const signed = ['loss', 'reward'].includes(spec.id) || spec.group === 'other'

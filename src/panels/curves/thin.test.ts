@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Row } from './series'
 import { MOST_ROWS, thinned } from './thin'
 
-const row = (x: number, ...y: (number | null)[]): Row => ({ x, y, raw: [], band: null, lone: [] })
+const row = (x: number, ...y: (number | null)[]): Row => ({ x, y, raw: [], band: null, lone: [], whiskers: [] })
 const many = Array.from({ length: 5000 }, (_, i) => row(i, i === 2345 ? 99 : Math.sin(i), i === 4000 ? null : -i))
 
 it('few rows stay as they are', () => {

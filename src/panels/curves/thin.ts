@@ -6,8 +6,8 @@ import type { Row } from './series'
 export const MOST_ROWS = 240
 
 /**
- * The first and last row, and of every stretch between them the rows in which a line is lowest, highest, missing or alone: peaks
- * and gaps stay. Rows are taken as they are, none is made up.
+ * The first and last row, and of every stretch between them the rows in which a line is lowest, highest, missing or alone, and those
+ * of evaluations: peaks and gaps stay. Rows are taken as they are, none is made up.
  */
 export function thinned(rows: readonly Row[], most = MOST_ROWS): Row[] {
   if (rows.length <= most) return [...rows]
@@ -17,7 +17,7 @@ export function thinned(rows: readonly Row[], most = MOST_ROWS): Row[] {
   for (let start = 0; start < rows.length; start += length) {
     const stretch = rows.slice(start, start + length)
     for (let i = 0; i < lines; i++) {
-      for (const row of [extreme(stretch, (r) => r.y[i], 1), extreme(stretch, (r) => r.y[i], -1), stretch.find(({ y }) => y[i] === null), stretch.find(({ lone }) => lone.includes(i))]) {
+      for (const row of [extreme(stretch, (r) => r.y[i], 1), extreme(stretch, (r) => r.y[i], -1), stretch.find(({ y }) => y[i] === null), stretch.find(({ lone }) => lone.includes(i)), ...stretch.filter(({ whiskers }) => whiskers[i] != null)]) {
         if (row) kept.add(row)
       }
     }

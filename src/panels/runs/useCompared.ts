@@ -1,6 +1,7 @@
 /** The runs whose curves are drawn over the present ones, each with its steps and its line. */
 
 import { useMemo } from 'react'
+import { type RunEvaluation, runEvaluations } from '../../core/evaluation'
 import type { StepSummary } from '../../core/run-record'
 import { useRuns } from '../../store/hooks'
 import { runLabels } from './run-labels'
@@ -12,6 +13,8 @@ export interface ComparedRun {
   short: string
   /** null while they are read. */
   history: readonly StepSummary[] | null
+  /** Those that it made itself. */
+  evaluations: readonly RunEvaluation[]
   color: string
   /** SVG's stroke-dasharray: lines can be told apart without colour. */
   dash: string
@@ -35,7 +38,7 @@ export function useCompared(): readonly ComparedRun[] {
       const line = i % DASHES.length
       const name = labels.get(id) ?? run.name
       const short = name.length <= LONGEST ? name : String.fromCharCode(65 + line)
-      return [{ id, name, short, history: histories[id]?.steps ?? null, color: `var(--compare-${line})`, dash: DASHES[line] ?? '' }]
+      return [{ id, name, short, history: histories[id]?.steps ?? null, evaluations: runEvaluations(run.evaluations), color: `var(--compare-${line})`, dash: DASHES[line] ?? '' }]
     })
   }, [compared, runs, current, histories])
 }
