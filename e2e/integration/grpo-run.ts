@@ -50,7 +50,7 @@ export interface RunResult {
   adapter: NamedTensor[]
 }
 
-export interface RunOptions extends Partial<Pick<GrpoTrainerOptions, 'maskEnvironment' | 'wait'>> {
+export interface RunOptions extends Partial<Pick<GrpoTrainerOptions, 'maskEnvironment' | 'wait' | 'callCustom'>> {
   steps?: number
   environment?: Environment
   microBatchTokens?: number

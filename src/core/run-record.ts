@@ -1,6 +1,7 @@
 /** A run as it is kept, compared and taken away: plain data, without the adapter's tensors. */
 
 import { EARLIER_GRPO, type LoraConfig, type RunConfig } from './config'
+import type { DatasetFacts } from './dataset'
 import type { DiscoveredEnvironment } from './discovered'
 import type { EngineInfo } from './engine'
 import type { EvaluationRecord } from './evaluation'
@@ -68,6 +69,8 @@ export interface RunRecord {
      * each call. Null or absent for built-in environments.
      */
     discovered?: DiscoveredEnvironment | null
+    /** The dataset that it read; absent for none. */
+    dataset?: DatasetFacts
   }
   /** Finished steps. */
   step: number

@@ -14,8 +14,8 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'engine':
       return { ...view, engine: message.report }
     case 'environment': {
-      const { spec, tools, ownTools = tools, prompts, maxSessions, discovered = null } = message
-      return { ...view, environment: { spec, tools, ownTools, prompts, maxSessions, discovered } }
+      const { spec, tools, ownTools = tools, prompts, maxSessions, heldOut, discovered = null, dataset } = message
+      return { ...view, environment: { spec, tools, ownTools, prompts, maxSessions, ...(heldOut !== undefined && { heldOut }), discovered, ...(dataset && { dataset }) } }
     }
     case 'event':
       return reduceEvent(view, message.event, tokens, now)

@@ -2,6 +2,7 @@
 
 import type { RunConfig } from '../core/config'
 import type { EnvironmentSpec } from '../core/environment-spec'
+import type { DatasetFacts } from '../core/dataset'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { ExitReason, Verdict } from '../core/episode'
 import type { EngineReport, StepRecord } from '../core/events'
@@ -103,8 +104,12 @@ export interface EnvironmentView {
   ownTools: readonly Tool[]
   prompts: { system: string; user: string }
   maxSessions: number | null
+  /** It has scenarios that training never draws; absent where nobody said. */
+  heldOut?: boolean
   /** What was found out at the server; null for what is built in. */
   discovered: DiscoveredEnvironment | null
+  /** The dataset that it reads; absent for none. */
+  dataset?: DatasetFacts
 }
 
 export interface RunView {

@@ -69,6 +69,8 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
     step: 0,
     groupSeeds: groupSeeds(seed, 0, total),
     num_generations: 1,
+    // Of a dataset the first rows, each once.
+    firstPrompt: 0,
     split,
     config: { ...config.grpo, seed, temperature: greedy ? 0 : 1, top_k: 0, top_p: 1, min_p: null },
     system_prompt: config.system_prompt,

@@ -23,7 +23,7 @@ export interface JournalRun {
   config: RunConfig
   sha: string | null
   engine: Pick<Engine, 'info' | 'lora'>
-  environment: Pick<Environment, 'name' | 'tools' | 'prompts' | 'discovered'>
+  environment: Pick<Environment, 'name' | 'tools' | 'prompts' | 'discovered' | 'dataset'>
   chat: Pick<ChatFormat, 'tokenText' | 'plainText'>
   /** The adapter that step 0 has, where it is not a fresh one. */
   start: PeftAdapter | null
@@ -285,8 +285,8 @@ export class RunJournal {
 }
 
 /** As a record keeps it. */
-function environmentOf({ name, tools, prompts, discovered = null }: JournalRun['environment']): RunRecord['environment'] {
-  return { name, tools: [...tools], prompts, discovered }
+function environmentOf({ name, tools, prompts, discovered = null, dataset }: JournalRun['environment']): RunRecord['environment'] {
+  return { name, tools: [...tools], prompts, discovered, ...(dataset && { dataset }) }
 }
 
 /** The record of a run that goes on in this engine; the one before is remembered where it was another. */

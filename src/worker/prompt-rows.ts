@@ -53,7 +53,7 @@ function whileWanted(one: NonNullable<typeof kept>, signal?: AbortSignal): Promi
         end()
         resolve(rows)
       },
-      (error: unknown) => {
+      (error: Error) => {
         end()
         reject(error)
       },

@@ -282,6 +282,8 @@ export type Message =
       ownTools?: Tool[]
       prompts: { system: string; user: string }
       maxSessions: number | null
+      /** Environment.heldOut; absent from a sender that does not say. */
+      heldOut?: boolean
       /** What was found out at the server; absent for what is built in. Its tools are without a person's edits. */
       discovered?: DiscoveredEnvironment
       /** The dataset that it reads; absent for none. */

@@ -14,7 +14,7 @@ export function engineMessage({ engine, selfTest }: Pick<RunSetup, 'engine' | 's
 
 /** The environment as the model meets it, and what discovery found. */
 export function environmentMessage(spec: RunConfig['environment'], environment: Environment): Message {
-  const { tools, ownTools, discovered, prompts, maxSessions } = environment
+  const { tools, ownTools, discovered, dataset, prompts, maxSessions } = environment
   return {
     type: 'environment',
     spec,
@@ -22,7 +22,9 @@ export function environmentMessage(spec: RunConfig['environment'], environment: 
     ...(ownTools ? { ownTools: [...ownTools] } : {}),
     prompts,
     maxSessions: Number.isFinite(maxSessions) ? maxSessions : null,
+    heldOut: environment.heldOut ?? false,
     ...(discovered ? { discovered } : {}),
+    ...(dataset ? { dataset } : {}),
   }
 }
 

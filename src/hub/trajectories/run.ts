@@ -105,11 +105,12 @@ const config = z.object({
   backend: z.enum(['webgpu', 'wasm', 'auto']),
 })
 
+const place = z.object({ repo: z.string(), revision: z.string(), sha: z.string(), config: z.string(), split: z.string() })
 const metrics = z.record(z.string(), z.number().nullable())
 const stage = z.object({
   kind: z.enum(STAGE_KINDS),
   dataset: z.string(),
-  source: z.object({ repo: z.string(), revision: z.string(), sha: z.string(), config: z.string(), split: z.string() }).optional(),
+  source: place.optional(),
   rows: count,
   steps: count,
   settings: z.object({
@@ -157,7 +158,12 @@ const schema: z.ZodType<RunRecord> = z.object({
     vocabSize: z.number(),
     ortVersion: z.string(),
   }),
-  environment: z.object({ name: z.string(), tools: z.array(tool), prompts: z.object({ system: z.string(), user: z.string() }) }),
+  environment: z.object({
+    name: z.string(),
+    tools: z.array(tool),
+    prompts: z.object({ system: z.string(), user: z.string() }),
+    dataset: z.object({ name: z.string(), place: place.optional(), rows: count, heldOut: count, columns: z.array(z.string()) }).optional(),
+  }),
   step: count,
   checkpoint: count.nullable(),
   finished: z.boolean(),
