@@ -104,6 +104,8 @@ export interface Environment {
    * gets it. Absent: this environment plays all groups with the run's prompts.
    */
   assign?(draw: Draw): Assignment
+  /** Of several environments: each as it is played. */
+  readonly members?: readonly Environment[]
   /** It never judges: only reward functions do. */
   readonly rewardless?: true
   /** The dataset that it reads; null before `connect`, absent where it reads none. */
@@ -112,8 +114,8 @@ export interface Environment {
   readonly remarks?: readonly string[]
   /**
    * Leaves out what begins with more than `most` tokens, and says how many the longest prompt of the rest has. To be called once, after
-   * `connect`. Absent: all groups begin with the run's prompts. Throws PlaygroundError('config') where nothing would be left.
+   * `connect`. Absent: all groups begin with the run's prompts. `tools`: other than the environment's. Throws PlaygroundError('config') where nothing would be left.
    */
-  fit?(tokens: (messages: readonly ChatMessage[]) => number, most: number): number
+  fit?(tokens: (messages: readonly ChatMessage[], tools?: readonly Tool[]) => number, most: number): number
   close(): Promise<void>
 }

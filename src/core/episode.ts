@@ -70,6 +70,8 @@ export interface Episode {
   environment?: string
   /** No environment judges it: reward functions alone do. */
   rewardless?: true
+  /** The environment judged the episode as a whole at its end: the reward, or none, is its word. */
+  judged?: true
   /** Columns of its dataset row, for reward functions. */
   columns?: Record<string, unknown>
   /** Environment.isSuccess(reward); absent while unscorable or where the environment cannot say. */
@@ -101,12 +103,12 @@ export const VERDICTS = ['said', 'no_call', 'budget', 'env_silent', 'env_failed'
 export type Verdict = (typeof VERDICTS)[number]
 
 /** The verdict on a finished episode. Only 'said', 'no_call' and 'budget' may hold a reward. */
-export function verdictOf({ exit, reward, turns, rewardless }: Pick<Episode, 'exit' | 'reward' | 'turns' | 'rewardless'>): Verdict {
+export function verdictOf({ exit, reward, turns, rewardless, judged }: Pick<Episode, 'exit' | 'reward' | 'turns' | 'rewardless' | 'judged'>): Verdict {
   if (exit === 'env_error') return 'env_failed'
   if (exit === 'env_unreadable') return 'unreadable'
   if (exit === 'stopped') return 'stopped'
   if (exit === 'turn_limit' || exit === 'token_limit') return 'budget'
   if (reward === null) return 'env_silent'
-  if (rewardless) return 'said'
+  if (rewardless || judged) return 'said'
   return turns.some(({ calls }) => calls.some((call) => call.reward !== null)) ? 'said' : 'no_call'
 }

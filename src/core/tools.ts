@@ -13,7 +13,7 @@ export interface JsonSchema {
 /** What stands in the prompt, one JSON line each. */
 export interface Tool {
   type: 'function'
-  function: { name: string; description: string; parameters: JsonSchema }
+  function: { name: string; description: string; parameters: JsonSchema; /** What it gives back, where it says so. */ return?: JsonSchema }
 }
 
 export interface ToolCall {

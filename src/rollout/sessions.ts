@@ -24,6 +24,26 @@ export function failureOf(error: unknown): Failure {
   return { error: describeError(error), lasting: isLasting(error), ...unreadable }
 }
 
+/** What a session says when its episode has ended. */
+export interface Settled {
+  failure: Failure | null
+  /** Its judgement of the whole episode; absent where it gives none. */
+  reward?: number | null
+}
+
+/** Whether there is nothing to ask before an episode is scored. */
+export const isSettled = ({ settle, finalReward }: EnvironmentSession): boolean => settle === undefined && finalReward === undefined
+
+/** Asks a session whether its answers can be trusted, and for its judgement of the episode. Never rejects. */
+export async function settle(session: EnvironmentSession): Promise<Settled> {
+  try {
+    await session.settle?.()
+    return { failure: null, ...(session.finalReward && { reward: await session.finalReward() }) }
+  } catch (error) {
+    return { failure: failureOf(error) }
+  }
+}
+
 export type Begun =
   | { kind: 'begun'; session: EnvironmentSession; observation: Observation }
   | ({ kind: 'failed' } & Failure)

@@ -13,7 +13,7 @@ import type { OpenEnvOptions } from '../env/openenv/client'
 import type { ChatFormat } from '../rollout/chat'
 import { appendedTokens, appendGiven, recordTurn, startEpisode } from '../rollout/episode'
 import { firstMessages } from '../rollout/first-messages'
-import { playTurn } from '../rollout/sessions'
+import { playTurn, settle, type Settled } from '../rollout/sessions'
 import { frameOf } from './play-frames'
 import { compareResets } from './play-seeds'
 import type { Command, Message, PlayAction, PlayFrame, PlayObservation, PlayResult, PlaySetup } from './protocol'
@@ -137,7 +137,7 @@ export class PlayDesk {
       this.tell({ type: 'step-started', step, episodes: 1, groups: 1 })
       const shown = unmasked(appendedTokens(episode, format, 0))
       this.tell({ type: 'episode-started', step, index: 0, group: 0, seed, prompt: shown, ...(scene === undefined ? {} : { scene }) })
-      if (observation.done) this.finish(this.game, 'env_done')
+      if (observation.done) await this.finishJudged(this.game)
       const hasState = session.readState !== undefined
       return { kind: 'begun', seed, observation: seen(observation, performance.now() - from), prompt, tools: [...environment.tools], hasState }
     } catch (error) {
@@ -184,7 +184,7 @@ export class PlayDesk {
       turn.resultEnd = episode.ids.length
       this.tellTokens(game, end)
     }
-    if (outcome.done) this.finish(game, 'env_done')
+    if (outcome.done) await this.finishJudged(game)
     return { kind: 'answered', call, observation: answerOf(reached, outcome.results[0]?.content ?? '') }
   }
 
@@ -201,13 +201,23 @@ export class PlayDesk {
     return game.over
   }
 
-  private finish(game: Game, exit: ExitReason, error: string | null = null): void {
+  /** The environment said done; where it judges whole episodes, it is asked to. */
+  private async finishJudged(game: Game): Promise<void> {
+    // Frames that nobody asked for are no matter here: a person sees them.
+    const { failure, reward }: Settled = game.session.finalReward ? await settle(game.session) : { failure: null }
+    if (this.isOver(game)) return
+    if (failure) return this.finish(game, failure.unreadable ? 'env_unreadable' : 'env_error', failure.error)
+    if (reward !== undefined) game.episode.judged = true
+    this.finish(game, 'env_done', null, reward)
+  }
+
+  private finish(game: Game, exit: ExitReason, error: string | null = null, judged?: number | null): void {
     const { environment, episode, rewards, enable_thinking } = game
     game.over = true
     this.ended = { episode, tools: [...environment.tools], enable_thinking }
     episode.exit = exit
     episode.error = error
-    episode.reward = exit === 'env_done' ? environment.episodeReward(rewards) : null
+    episode.reward = exit !== 'env_done' ? null : judged === undefined ? environment.episodeReward(rewards) : judged
     if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     this.tell({ type: 'episode-finished', step: episode.step, episode })
   }

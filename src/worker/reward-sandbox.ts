@@ -12,6 +12,12 @@ export function adoptSandbox(port: MessagePort): void {
   client = sandboxClient(port)
 }
 
+/** The sandbox, for environments and rollout functions written in the page. Throws PlaygroundError('config') while nobody has allowed any code. */
+export function requireSandbox(): SandboxClient {
+  if (!client) throw new PlaygroundError('config', 'The code of this run was not allowed to run.', 'Read it under Environment and allow it.')
+  return client
+}
+
 /** Calls a function of the person's own; without a port nobody has allowed any. */
 export const callInSandbox: CallCustom = async (func, args) => {
   if (!client) throw new PlaygroundError('config', `The reward function ${func.called} was not allowed to run.`, 'Read its code under Reward functions and allow it.')

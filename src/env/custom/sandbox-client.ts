@@ -1,12 +1,24 @@
 /** Calls functions in the sandbox over a port: from the engine's worker while training, from the page at the bench. */
 
-import { PlaygroundError } from '../../core/errors'
+import type { PageFunction } from '../../core/environment-spec'
+import { describeError, PlaygroundError } from '../../core/errors'
 import type { Metrics } from '../../core/events'
 import type { CustomReward } from '../../core/reward-funcs'
-import { LINES_BEFORE, workerSource } from './sandbox-source'
+import { liveWorker, type Asked, type LiveAnswer, type LiveWorker } from './live-client'
+import type { LiveRole } from './live-source'
+import { codeFailure } from './code-error'
+import { workerSource } from './sandbox-source'
 
 /** Seconds that a function has for one step's completions. */
 export const REWARD_SECONDS = 10
+
+/** What a rollout function wants of the engine. */
+interface Ask {
+  handle: number
+  ask: number
+  what: string
+  args: unknown[]
+}
 
 interface Answer {
   id: number
@@ -31,14 +43,24 @@ export interface CustomResult {
 export interface SandboxClient {
   /** Rejects with PlaygroundError: 'config' where the code was not allowed, 'environment' where it failed, with the line. */
   call(func: Pick<CustomReward, 'called' | 'code'>, args: Record<string, unknown> & { completions: readonly unknown[] }, seconds?: number): Promise<CustomResult>
+  /** A worker of its own that lives until it is ended; `onAsk` answers what a rollout function asks. */
+  live(role: LiveRole, func: PageFunction, onAsk?: Asked): LiveWorker
   close(): void
 }
 
 /** The client's end of a port that the sandbox page serves. */
 export function sandboxClient(port: MessagePort): SandboxClient {
-  const waiting = new Map<number, (answer: Answer) => void>()
+  const waiting = new Map<number, (answer: Answer & LiveAnswer) => void>()
+  const asked = new Map<number, Asked>()
   let last = 0
-  port.onmessage = ({ data }: MessageEvent<Answer>) => {
+  let handles = 0
+  port.onmessage = ({ data }: MessageEvent<(Answer & LiveAnswer) | Ask>) => {
+    if ('ask' in data) {
+      const reply = (answer: object) => port.postMessage({ handle: data.handle, answer: data.ask, ...answer })
+      const answered = asked.get(data.handle)?.(data.what, data.args) ?? Promise.reject(new Error('Nobody answers here.'))
+      answered.then((value) => reply({ value }), (error: unknown) => reply({ failed: describeError(error) }))
+      return
+    }
     waiting.get(data.id)?.(data)
     waiting.delete(data.id)
   }
@@ -51,6 +73,22 @@ export function sandboxClient(port: MessagePort): SandboxClient {
       })
       return readAnswer(func.called, answer, args.completions.length, seconds)
     },
+    live: (role, func, onAsk) => {
+      const handle = ++handles
+      if (onAsk) asked.set(handle, onAsk)
+      return liveWorker(role, func, {
+        ask: (message) =>
+          new Promise((resolve) => {
+            const id = ++last
+            waiting.set(id, resolve)
+            port.postMessage({ id, handle, ...message })
+          }),
+        end: () => {
+          asked.delete(handle)
+          port.postMessage({ handle, end: true })
+        },
+      })
+    },
     close: () => port.close(),
   }
 }
@@ -60,11 +98,7 @@ export function readAnswer(called: string, answer: Answer, completions: number, 
   const mend = 'Mend it under Reward functions and try it on completions there.'
   if (answer.refused) throw new PlaygroundError('config', `The reward function ${called} was not allowed to run.`, 'Read its code under Reward functions and allow it.')
   if (answer.timedOut) throw new PlaygroundError('config', `The reward function ${called} took longer than ${seconds} s and was ended.`, mend)
-  if (answer.error !== undefined) {
-    const line = answer.line !== undefined && answer.line > 0 ? answer.line : lineOf(answer.stack ?? '')
-    const at = line !== null && line > LINES_BEFORE ? ` at line ${line - LINES_BEFORE}` : ''
-    throw new PlaygroundError('config', `The reward function ${called} failed${at}: ${answer.error.replace(/^Uncaught /, '').replace(/\.$/, '')}.`, mend)
-  }
+  if (answer.error !== undefined) throw new PlaygroundError('config', codeFailure(`The reward function ${called}`, answer), mend)
   const { rewards } = answer
   if (!Array.isArray(rewards)) throw new PlaygroundError('config', `The reward function ${called} returned ${describe(rewards)} instead of a list of numbers.`, mend)
   if (rewards.length !== completions) throw new PlaygroundError('config', `The reward function ${called} returned ${rewards.length} rewards for ${completions} completions.`, mend)
@@ -81,9 +115,3 @@ function readReward(called: string, reward: unknown, i: number): number | null {
 }
 
 const describe = (value: unknown): string => (value === undefined ? 'nothing' : typeof value === 'number' ? String(value) : typeof value === 'string' ? value : (JSON.stringify(value) ?? 'something else')).slice(0, 60)
-
-/** The line of the first place in a worker made of text. */
-function lineOf(stack: string): number | null {
-  const found = /blob:[^\s)]*?:(\d+):\d+/.exec(stack)
-  return found ? Number(found[1]) : null
-}

@@ -1,20 +1,21 @@
 /** The page's side of the sandbox: makes the frame, hands out ports to it, and tells it which code a person has allowed. */
 
-import type { CustomReward } from '../../core/reward-funcs'
+import type { PageFunction } from '../../core/environment-spec'
+import { liveSource } from './live-source'
 import { SANDBOX_PAGE, workerSource } from './sandbox-source'
 
 export interface SandboxHost {
   /** A port that calls can be sent to; to be given to `sandboxClient`, here or in a worker. */
   connect(): MessagePort
   /** A person has read this code and lets it run, until the page is left; resolves once it may be called. */
-  allow(func: Pick<CustomReward, 'called' | 'code'>): Promise<void>
+  allow(func: PageFunction): Promise<void>
 }
 
 /** A frame of opaque origin: it has no access to this page, its storage or the network. */
 export function openSandbox(document: Document): SandboxHost {
   const frame = document.createElement('iframe')
   frame.setAttribute('sandbox', 'allow-scripts')
-  frame.title = 'Sandbox of reward functions'
+  frame.title = 'Sandbox of your own code'
   frame.hidden = true
   frame.srcdoc = SANDBOX_PAGE
   const hear = (isIt: (data: unknown) => boolean): Promise<void> =>
@@ -37,10 +38,11 @@ export function openSandbox(document: Document): SandboxHost {
       return port1
     },
     allow: ({ called, code }) => {
-      const source = workerSource(called, code)
-      const heard = hear((data) => typeof data === 'object' && data !== null && 'allowed' in data && data.allowed === source)
-      tell({ allow: source })
-      return heard
+      // Whatever it is used for: a reward function, an environment or a rollout function.
+      const sources = [workerSource(called, code), liveSource('class', called, code), liveSource('rollout', called, code)]
+      const heard = sources.map((source) => hear((data) => typeof data === 'object' && data !== null && 'allowed' in data && data.allowed === source))
+      for (const source of sources) tell({ allow: source })
+      return Promise.all(heard).then(() => undefined)
     },
   }
 }

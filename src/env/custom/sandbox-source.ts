@@ -1,13 +1,13 @@
 /**
- * The programs of the sandbox, as text: a page of opaque origin that may ask nobody anything, and the worker that it starts for each call.
- * A function of a person's own runs in that worker alone; a time-out ends it.
+ * The programs of the sandbox, as text: a page of opaque origin that may ask nobody anything, and the worker that it starts for each call of
+ * a reward function, or once for a class or a rollout function. A person's own code runs in such a worker alone; a time-out ends it.
  */
 
 /** Lines of the worker's program before the person's code. */
 export const LINES_BEFORE = 1
 
 /** Before the code, on one line: what it may log, and what must not be changed from inside. */
-const BEFORE = `'use strict'; const __post = self.postMessage.bind(self), __logs = [], __metrics = {}; self.postMessage = undefined; console.log = (...words) => { if (__logs.length < 50) __logs.push(words.map((word) => typeof word === 'string' ? word : JSON.stringify(word)).join(' ').slice(0, 500)) };`
+export const BEFORE = `'use strict'; const __post = self.postMessage.bind(self), __logs = [], __metrics = {}; self.postMessage = undefined; console.log = (...words) => { if (__logs.length < 50) __logs.push(words.map((word) => typeof word === 'string' ? word : JSON.stringify(word)).join(' ').slice(0, 500)) };`
 
 /** After it: calls the function by its name, and answers with what it gave or threw. */
 const after = (called: string) => `
@@ -35,7 +35,7 @@ const POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src
 export const SANDBOX_PAGE = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${POLICY}"><script>
 'use strict';
 const allowed = new Set();
-let queue = Promise.resolve();
+let queue = Promise.resolve(), lives = 0;
 const run = ({ id, source, args, seconds }) => new Promise((done) => {
   if (!allowed.has(source)) return done({ id, refused: true });
   const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
@@ -46,7 +46,51 @@ const run = ({ id, source, args, seconds }) => new Promise((done) => {
   worker.onerror = (event) => { event.preventDefault(); end({ error: event.message || 'The code could not be started.', line: event.lineno }); };
   worker.postMessage(args);
 });
-const serve = (port) => { port.onmessage = ({ data }) => { queue = queue.then(() => run(data)).then((answer) => port.postMessage(answer), (error) => port.postMessage({ id: data.id, error: String(error) })); }; };
+const start = (workers, { handle, source, seconds }, post) => {
+  const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
+  const worker = new Worker(url), pending = new Set(), life = ++lives;
+  let current = null, asks = 0, timer;
+  const end = (why) => {
+    clearTimeout(timer);
+    worker.terminate();
+    URL.revokeObjectURL(url);
+    if (workers.get(handle)?.life === life) workers.delete(handle);
+    for (const id of pending) post({ id, ...(current === null || id === current ? why : { lost: true }) });
+    pending.clear();
+  };
+  const watch = () => { clearTimeout(timer); timer = setTimeout(() => end({ timedOut: true }), seconds * 1000); };
+  watch();
+  worker.onmessage = ({ data }) => {
+    if (data.ready) return clearTimeout(timer);
+    if (data.began) { current = data.id; return watch(); }
+    if (data.ask !== undefined) { asks++; clearTimeout(timer); return post({ handle, ...data }); }
+    clearTimeout(timer);
+    current = null;
+    asks = 0;
+    pending.delete(data.id);
+    post({ ...data, life });
+  };
+  worker.onerror = (event) => { event.preventDefault(); end({ error: event.message || 'The code could not be started.', line: event.lineno }); };
+  const send = (data) => { pending.add(data.id); worker.postMessage(data); };
+  const answer = (data) => { worker.postMessage(data); if (--asks === 0) watch(); };
+  workers.set(handle, { life, send, answer, end });
+  return workers.get(handle);
+};
+const live = (workers, data, post) => {
+  const found = workers.get(data.handle);
+  if (data.end) return found?.end({ lost: true });
+  if (data.answer !== undefined) return found?.answer(data);
+  if (!allowed.has(data.source)) return post({ id: data.id, refused: true });
+  if (data.life !== undefined && found?.life !== data.life) return post({ id: data.id, lost: true });
+  (found ?? start(workers, data, post)).send({ id: data.id, ...data.message });
+};
+const serve = (port) => {
+  const workers = new Map(), post = (answer) => port.postMessage(answer);
+  port.onmessage = ({ data }) => {
+    if (data.handle !== undefined) return live(workers, data, post);
+    queue = queue.then(() => run(data)).then(post, (error) => post({ id: data.id, error: String(error) }));
+  };
+};
 addEventListener('message', ({ data, source, ports }) => {
   if (source !== parent) return;
   if (data.allow !== undefined) { allowed.add(data.allow); parent.postMessage({ allowed: data.allow }, '*'); }

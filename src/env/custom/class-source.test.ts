@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { functionProblems, lastClass, readClass } from './class-source'
+import { CLASS_EXAMPLES, NUMBER_GAME, OWN_LOOP } from './examples'
+import { schemaOf } from './jsdoc'
+
+const CODE = `
+class Base {
+  /** Look around. */
+  look() {}
+  _hidden() {}
+  #secret() {}
+  get score() { return 1 }
+  static make() {}
+}
+class Wordle extends Base {
+  static held_out = true
+  static success_at = 0.5
+  reset({ seed }) {}
+  /**
+   * Make a guess in the Wordle environment.
+   * @param {string} guess - A word
+   *   of five letters.
+   * @param {1|2|3} [n] - How many
+   * @param {?string} kind - the kind
+   * @param {string[]=} words - Words
+   * @returns {string} The feedback message from the environment.
+   */
+  guess(guess, n = 1, kind = null, words) {}
+  get_reward() { return 1 }
+}
+`
+
+describe('a class as an environment', () => {
+  it('has a tool for each public method, by name, in get_json_schema’s key order', () => {
+    const { facts, problems } = readClass(CODE, 'Wordle')
+    expect(problems).toEqual([])
+    expect(facts?.tools.map(({ tool }) => JSON.stringify(tool))).toEqual([
+      '{"type":"function","function":{"name":"guess","description":"Make a guess in the Wordle environment.","parameters":{"type":"object","properties":{"guess":{"type":"string","description":"A word of five letters."},"n":{"type":"integer","enum":[1,2,3],"description":"How many"},"kind":{"type":"string","nullable":true,"description":"the kind"},"words":{"type":"array","items":{"type":"string"},"description":"Words"}},"required":["guess"]},"return":{"type":"string","description":"The feedback message from the environment."}}}',
+      '{"type":"function","function":{"name":"look","description":"Look around.","parameters":{"type":"object","properties":{}}}}',
+    ])
+    expect(facts).toMatchObject({ hasReward: true, heldOut: true, successAt: 0.5, tools: [{ params: ['guess', 'n', 'kind', 'words'] }, { params: [] }] })
+  })
+
+  it.each([
+    ['class A { reset() { let x = } }', 'Unexpected token', 1],
+    ['class B { reset() {} }', 'There is no class called A', 1],
+    ['class A {\n  /** Go. */\n  go() {}\n}', 'has no method reset', 1],
+    ['class A {\n  reset() {}\n  go() {}\n}', 'go is a tool without a description', 3],
+    ['class A {\n  reset() {}\n  /** Go. */\n  go(way) {}\n}', 'no type for way', 4],
+    ['class A {\n  reset() {}\n  /** Go. @param {Way} way - Where. */\n  go(way) {}\n}', 'The type {Way}', 4],
+    ['class A {\n  reset() {}\n  /** Go. @param {string} way */\n  go(way) {}\n}', 'does not say what way is', 4],
+    ['class A {\n  reset() {}\n  /** Go. @param {string} there - Where. */\n  go() {}\n}', 'which is no parameter', 4],
+    ['class A {\n  constructor(size) {}\n  reset() {}\n}', 'called without arguments', 2],
+    ['class A {\n  reset() {}\n  /** Go. */\n  go({ way }) {}\n}', 'no plain name', 4],
+  ])('%j: %s', (code, message, line) => {
+    const [first] = readClass(code, 'A').problems
+    expect(first?.message).toContain(message)
+    expect(first?.line).toBe(line)
+  })
+
+  it('takes the examples as they are', () => {
+    for (const { code, called } of CLASS_EXAMPLES) expect(readClass(code, called)).toMatchObject({ facts: { name: called }, problems: [] })
+    expect(readClass(NUMBER_GAME.code, NUMBER_GAME.called).facts?.tools).toHaveLength(1)
+    expect([functionProblems(OWN_LOOP.code, 'rollout_func'), functionProblems(OWN_LOOP.code, 'other')]).toMatchObject([[], [{ message: 'There is no function called other.' }]])
+    expect([lastClass(CODE), lastClass('let x')]).toEqual(['Wordle', null])
+  })
+})
+
+describe('types', () => {
+  it.each([
+    ['string|number', { type: ['number', 'string'] }],
+    ["'left' | 'right'", { type: 'string', enum: ['left', 'right'] }],
+    ["'a'|null", { type: 'string', nullable: true, enum: ['a'] }],
+    ['Array<integer>', { type: 'array', items: { type: 'integer' } }],
+    ["('a'|'b')[]", { type: 'array', items: { type: 'string', enum: ['a', 'b'] } }],
+    ['{x: number}', { type: 'object' }],
+    ['*', {}],
+    ['Date', null],
+  ])('%s', (type, schema) => {
+    expect(schemaOf(type)).toEqual(schema)
+  })
+})

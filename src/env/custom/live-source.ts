@@ -1,0 +1,137 @@
+/** Programs of workers that live on: a class whose instances are episodes, and a rollout function that asks the page's engine. */
+
+import { BEFORE } from './sandbox-source'
+
+/**
+ * Takes calls one after the other, so that Math.random, which is every episode's own and drawn from its seed, gives the same numbers each
+ * time. What a call writes with console.log goes back with its answer.
+ */
+const CLASS_AFTER = (called: string) => `
+{
+  const made = new Map();
+  let queue = Promise.resolve(), draw = Math.random;
+  Math.random = () => draw();
+  const drawsOf = (key) => {
+    let state = key | 0;
+    return () => {
+      state = (state + 0x6d2b79f5) | 0;
+      let t = Math.imul(state ^ (state >>> 15), 1 | state);
+      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+      return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    };
+  };
+  const textOf = (value) => value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const wordsOf = (value) => typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+  const numberOf = (value, where) => {
+    if (value === undefined || value === null || Number.isNaN(value)) return null;
+    if (typeof value === 'boolean') return Number(value);
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    throw Object.assign(new Error(where + ' gave the reward ' + wordsOf(value) + ', which is no finite number'), { contract: true });
+  };
+  const isAnswer = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+    && Object.keys(value).some((key) => key === 'reward' || key === 'done') && Object.keys(value).every((key) => ['text', 'reward', 'done'].includes(key));
+  const act = async ({ instance, act, method, args, seed }) => {
+    if (act === 'new') {
+      if (typeof ${called} !== 'function') throw new Error('There is no class called ${called}');
+      draw = drawsOf(seed);
+      made.set(instance, { self: new ${called}(), draw });
+      return {};
+    }
+    if (act === 'drop') { made.delete(instance); return {}; }
+    const one = made.get(instance);
+    draw = one.draw;
+    const value = await one.self[method](...args);
+    const done = one.self.done === true;
+    if (act === 'reset') {
+      if (value !== undefined && value !== null && typeof value !== 'string') throw new Error('reset returned ' + wordsOf(value) + ' instead of a text or nothing');
+      return { text: value ?? '', reward: null, done };
+    }
+    if (act === 'reward') return { text: '', reward: numberOf(value, method), done };
+    const said = isAnswer(value) ? value : { text: value };
+    return { text: textOf(said.text), reward: numberOf(said.reward, method), done: done || said.done === true };
+  };
+  self.onmessage = ({ data }) => {
+    queue = queue.then(async () => {
+      __post({ id: data.id, began: true });
+      try {
+        __post({ id: data.id, ...(await act(data)), logs: __logs.splice(0) });
+      } catch (error) {
+        const contract = Boolean(error && error.contract), done = made.get(data.instance)?.self.done === true;
+        __post({ id: data.id, error: String(error && error.message || error), stack: String(error && error.stack || ''), contract, done, logs: __logs.splice(0) });
+      }
+    });
+  };
+  __post({ ready: true });
+}
+`
+
+/** The function is called with TRL's (prompts, trainer); whatever it awaits of \`trainer\` is asked of the page. */
+const ROLLOUT_AFTER = (called: string) => `
+{
+  const waiting = new Map();
+  let last = 0, current = 0;
+  const ask = (what, ...args) => new Promise((resolve, reject) => { waiting.set(++last, { resolve, reject }); __post({ id: current, ask: last, what, args }); });
+  const one = (list) => list[0];
+  const trainerOf = (facts) => {
+    const openEnvironment = async (row) => {
+      const session = await ask('open', row);
+      return Object.freeze({
+        tools: facts.tools,
+        reset: () => ask('reset', session),
+        step: (name, args) => ask('step', session, { name, arguments: args ?? {} }),
+        close: () => ask('close', session),
+      });
+    };
+    const apply_chat_template = (messages, options) => ask('apply_chat_template', [messages], options).then(one);
+    const encode = (text) => ask('encode', [text]).then(one);
+    const decode = (ids, options) => ask('decode', [ids], options).then(one);
+    const batch_decode = (ids, options) => ask('decode', ids, options);
+    return Object.freeze({
+      ...facts,
+      generate: (inputs, options) => ask('generate', inputs, options),
+      apply_chat_template,
+      tokenize: encode,
+      decode,
+      processing_class: Object.freeze({ apply_chat_template, encode, decode, batch_decode, eos_token_id: facts.eos_token_id }),
+      tool_suffix: (results) => ask('tool_suffix', results),
+      parse_tool_calls: (text) => ask('parse_tool_calls', text),
+      environment: Object.freeze({ tools: facts.tools, open: openEnvironment }),
+    });
+  };
+  self.onmessage = async ({ data }) => {
+    if (data.answer !== undefined) {
+      const { resolve, reject } = waiting.get(data.answer) ?? {};
+      waiting.delete(data.answer);
+      if (data.failed !== undefined) reject?.(new Error(data.failed));
+      else resolve?.(data.value);
+      return;
+    }
+    current = data.id;
+    __post({ id: data.id, began: true });
+    try {
+      if (typeof ${called} !== 'function') throw new Error('There is no function called ${called}');
+      if (data.act === 'load') return __post({ id: data.id, logs: __logs.splice(0) });
+      let state = data.seed | 0;
+      Math.random = () => {
+        state = (state + 0x6d2b79f5) | 0;
+        let t = Math.imul(state ^ (state >>> 15), 1 | state);
+        t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+        return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+      };
+      const value = await ${called}(data.prompts, trainerOf(data.facts));
+      __post({ id: data.id, value: JSON.parse(JSON.stringify(value ?? null)), logs: __logs.splice(0) });
+    } catch (error) {
+      __post({ id: data.id, error: String(error && error.message || error), stack: String(error && error.stack || ''), logs: __logs.splice(0) });
+    }
+  };
+  __post({ ready: true });
+}
+`
+
+/** What a live worker's code is for. */
+export type LiveRole = 'class' | 'rollout'
+
+/** The worker's whole program. */
+export function liveSource(role: LiveRole, called: string, code: string): string {
+  return `${BEFORE}\n${code}\n${role === 'class' ? CLASS_AFTER(called) : ROLLOUT_AFTER(called)}`
+}
