@@ -21,6 +21,7 @@ from reward_cases import make_reward_cases
 from schedule_cases import make_schedule_cases
 from speaking_models import make_speaking_models
 from trl_cases import make_trl_cases
+from trl_stage_cases import make_trl_stage_cases
 from trl_step_cases import make_trl_step_cases
 
 
@@ -42,7 +43,8 @@ def main() -> None:
     print(f"make_quantised_cases and make_adapter_cases: {time.time() - started:.1f} s so far")
     make_speaking_models()
     make_trl_step_cases()
-    print(f"make_trl_step_cases: {time.time() - started:.1f} s so far")
+    make_trl_stage_cases()
+    print(f"make_trl_step_cases and make_trl_stage_cases: {time.time() - started:.1f} s so far")
     versions = {module.__name__: module.__version__ for module in (torch, transformers, peft, trl)}
     write_json(OUT / "manifest.json", dict(models=names, repos=repos, versions=versions))
     print(f"References by {versions} in {time.time() - started:.1f} s")

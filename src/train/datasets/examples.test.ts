@@ -103,7 +103,10 @@ describe('prompt and completion', () => {
   })
   it('count a prompt that is written otherwise before an answer', () => {
     const history = [{ role: 'user', content: 'a' }, { role: 'assistant', content: '<think>\nx\n</think>\n\nb' }]
-    expect(sftExamples(rows({ prompt: 'caf', completion: 'fe' }), on, all).mismatched).toBe(1)
+    const merged = sftExamples(rows({ prompt: 'one caf', completion: 'fe' }), on, all)
+    expect(merged.mismatched).toBe(1)
+    // "caf" is another token before "fe": the answer begins where both are no longer the same.
+    expect(targets(on, merged.examples[0] as Example)).toEqual([' caffe<|im_end|>'])
     expect(sftExamples(rows({ prompt: [...history, { role: 'user', content: 'c' }], completion: [{ role: 'assistant', content: 'd' }] }), on, own).mismatched).toBe(0)
   })
 })
@@ -118,6 +121,13 @@ describe('pairs', () => {
     expect(targets(off, pair.rejected)).toHaveLength(2)
     expect(targets(off, only(dpoExamples(row, off, all)).chosen)).toHaveLength(1)
     expect(pair.chosen.promptLength).toBe(pair.rejected.promptLength)
+  })
+  it('begin where the first of both answers leaves the prompt', () => {
+    const { examples, mismatched } = dpoExamples(rows({ prompt: 'one caf', chosen: 'fe', rejected: '! No' }), on, all)
+    expect(mismatched).toBe(1)
+    const [pair] = examples
+    expect([targets(on, pair?.chosen as Example), targets(on, pair?.rejected as Example)]).toEqual([[' caffe<|im_end|>'], [' caf! No<|im_end|>']])
+    expect(pair?.chosen.promptLength).toBe(pair?.rejected.promptLength)
   })
   it('with and without a prompt column are the same', () => {
     const [chosen, rejected] = [[{ role: 'assistant', content: 'yes' }], [{ role: 'assistant', content: 'no' }]]

@@ -46,7 +46,7 @@ export interface Prepared<E> {
   dropped: RowProblem[]
   /** Rows of which the end was cut off. */
   shortened: number
-  /** Rows whose prompt is written otherwise before an answer than by itself: TRL warns of these, and cuts at the prompt's length. */
+  /** Rows whose prompt is written otherwise before an answer than by itself: TRL warns of these. The answer begins where both part. */
   mismatched: number
 }
 
@@ -66,10 +66,12 @@ export function sftExamples(rows: readonly PlacedRow[], chat: ChatFormat, settin
 export function dpoExamples(rows: readonly PlacedRow[], chat: ChatFormat, settings: Settings): Prepared<PairExample> {
   return prepare<PairExample>(rows, chat, (row, format) => {
     if (row.form !== 'preference') return { wrong: 'This is one answer, not two', advice: 'Choose SFT for it, or give "prompt", "chosen" and "rejected".' }
-    const [chosen, rejected] = (['chosen', 'rejected'] as const).map((side) => answerTokens(row, row[side], format, settings.assistant_only_loss)) as [Whole, Whole]
-    const [one, other] = [chosen, rejected].map((whole) => cut(row.place, whole, settings.max_length)) as [Example, Example]
+    const sides = [row.chosen, row.rejected].map((answer) => answerTokens(row, answer, format, settings.assistant_only_loss))
+    // Both answers continue one prompt: what of it either writes otherwise belongs to both.
+    const shared = Math.min(...sides.map(({ promptLength }) => promptLength))
+    const [one, other] = sides.map((side) => cut(row.place, masked(side, shared), settings.max_length)) as [Example, Example]
     const both = one.mask.includes(1) && other.mask.includes(1)
-    return { example: both ? { place: row.place, chosen: one, rejected: other } : null, parts: [one, other], mismatch: chosen.mismatch || rejected.mismatch }
+    return { example: both ? { place: row.place, chosen: one, rejected: other } : null, parts: [one, other], mismatch: sides.some(({ mismatch }) => mismatch) }
   })
 }
 
@@ -115,26 +117,32 @@ function formatFor({ chat_template_kwargs: kwargs }: DatasetRow, chat: ChatForma
   return format
 }
 
-interface Whole extends AuthoredTokens {
-  mask: (0 | 1)[]
+/** Tokens whose targets are still to be marked. */
+interface Written extends AuthoredTokens {
+  /** Tokens that are as the prompt writes them by itself; what comes behind is the answer. */
   promptLength: number
   mismatch: boolean
+  /** Only what the assistant wrote is a target. */
+  assistantOnly: boolean
+}
+
+interface Whole extends Written {
+  mask: (0 | 1)[]
 }
 
 function sftTokens(row: SftRow, format: ChatFormat, { assistant_only_loss }: Settings): Whole {
-  if (row.form === 'prompt-completion') return answerTokens(row, row.completion, format, assistant_only_loss)
-  if (row.form === 'text') return masked(format.rawText(ended(row.text, format)), 0, false)
-  return masked(written(format, row.messages, row.tools, false, assistant_only_loss), 0, assistant_only_loss)
+  if (row.form === 'prompt-completion') return masked(answerTokens(row, row.completion, format, assistant_only_loss))
+  if (row.form === 'text') return masked(behind(null, format.rawText(ended(row.text, format)), false))
+  return masked(behind(null, written(format, row.messages, row.tools, false, assistant_only_loss), assistant_only_loss))
 }
 
 /** A prompt with one answer to it. */
-function answerTokens({ prompt, tools }: Pick<PreferenceRow, 'prompt' | 'tools'>, answer: Said, format: ChatFormat, assistantOnly: boolean): Whole {
+function answerTokens({ prompt, tools }: Pick<PreferenceRow, 'prompt' | 'tools'>, answer: Said, format: ChatFormat, assistantOnly: boolean): Written {
   if (typeof prompt === 'string' && typeof answer === 'string') {
-    return masked(format.rawText(prompt + ended(answer, format)), format.rawText(prompt), false)
+    return behind(format.rawText(prompt), format.rawText(prompt + ended(answer, format)), false)
   }
   if (typeof prompt === 'string' || typeof answer === 'string') throw new RangeError('a prompt and its answer are both texts or both conversations')
-  const begun = written(format, prompt, tools, true, assistantOnly)
-  return masked(written(format, [...prompt, ...answer], tools, false, assistantOnly), begun, assistantOnly)
+  return behind(written(format, prompt, tools, true, assistantOnly), written(format, [...prompt, ...answer], tools, false, assistantOnly), assistantOnly)
 }
 
 /** Plain text ends with the end token; a conversation ends as its template says. */
@@ -146,11 +154,16 @@ function written(format: ChatFormat, messages: readonly ChatMessage[], tools: re
   return assistantOnly ? format.grownConversation(messages, tools, next) : format.conversation(messages, tools, next)
 }
 
-/** @param prompt its tokens, or 0 where there is none */
-function masked({ ids, authors }: AuthoredTokens, prompt: AuthoredTokens | 0, assistantOnly: boolean): Whole {
-  const promptLength = prompt === 0 ? 0 : Math.min(prompt.ids.length, ids.length)
-  const mask = ids.map((_, t): 0 | 1 => (t > 0 && t >= promptLength && (!assistantOnly || authors[t] === 'model') ? 1 : 0))
-  return { ids, authors, mask, promptLength, mismatch: prompt !== 0 && prompt.ids.some((id, t) => ids[t] !== id) }
+/** The whole and where its answer begins: behind the prompt, or where the whole is no longer what the prompt is by itself. */
+function behind(prompt: AuthoredTokens | null, { ids, authors }: AuthoredTokens, assistantOnly: boolean): Written {
+  const parts = prompt?.ids.findIndex((id, t) => ids[t] !== id) ?? 0
+  const promptLength = parts < 0 ? (prompt?.ids.length ?? 0) : parts
+  return { ids, authors, promptLength, mismatch: prompt !== null && parts >= 0, assistantOnly }
+}
+
+function masked(whole: Written, promptLength = whole.promptLength): Whole {
+  const isTarget = (t: number): boolean => t > 0 && t >= promptLength && (!whole.assistantOnly || whole.authors[t] === 'model')
+  return { ...whole, promptLength, mask: whole.ids.map((_, t): 0 | 1 => (isTarget(t) ? 1 : 0)) }
 }
 
 /** keep_start. */
