@@ -75,6 +75,20 @@ export interface EnvironmentSession {
   close(): Promise<void>
 }
 
+/** One of several environments as a page, a record and exports know it: plain data. */
+export interface MemberFacts {
+  name: string
+  /** As the model sees them. */
+  tools: Tool[]
+  /** Before a person's edits; absent where there are none. */
+  ownTools?: Tool[]
+  /** That its episodes begin with. */
+  prompts: { system: string; user: string }
+  /** null: no limit. */
+  maxSessions: number | null
+  discovered?: DiscoveredEnvironment
+}
+
 export interface Environment {
   readonly name: string
   /** Tools in prompt order. Known after `connect`. */
@@ -104,7 +118,7 @@ export interface Environment {
    * gets it. Absent: this environment plays all groups with the run's prompts.
    */
   assign?(draw: Draw): Assignment
-  /** Of several environments: each as it is played. */
+  /** Of several environments: each as it is played, with the prompts that its episodes begin with. */
   readonly members?: readonly Environment[]
   /** It never judges: only reward functions do. */
   readonly rewardless?: true

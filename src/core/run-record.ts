@@ -4,6 +4,7 @@ import { EARLIER_GRPO, type LoraConfig, type RunConfig } from './config'
 import type { DatasetFacts } from './dataset'
 import type { DiscoveredEnvironment } from './discovered'
 import type { EngineInfo } from './engine'
+import type { MemberFacts } from './environment'
 import type { EvaluationRecord } from './evaluation'
 import type { Metrics, ScoredEpisode, StepRecord, TokenOption } from './events'
 import type { StageRecord } from './stage'
@@ -71,6 +72,8 @@ export interface RunRecord {
     discovered?: DiscoveredEnvironment | null
     /** The dataset that it read; absent for none. */
     dataset?: DatasetFacts
+    /** Of several environments, each; tools and prompts above are the first one's. */
+    members?: MemberFacts[]
   }
   /** Finished steps. */
   step: number

@@ -14,8 +14,8 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'engine':
       return { ...view, engine: message.report }
     case 'environment': {
-      const { spec, tools, ownTools = tools, prompts, maxSessions, heldOut, discovered = null, dataset } = message
-      return { ...view, environment: { spec, tools, ownTools, prompts, maxSessions, ...(heldOut !== undefined && { heldOut }), discovered, ...(dataset && { dataset }) } }
+      const { spec, tools, ownTools = tools, prompts, maxSessions, heldOut, discovered = null, dataset, members } = message
+      return { ...view, environment: { spec, tools, ownTools, prompts, maxSessions, ...(heldOut !== undefined && { heldOut }), discovered, ...(dataset && { dataset }), ...(members && { members }) } }
     }
     case 'event':
       return reduceEvent(view, message.event, tokens, now)
@@ -40,6 +40,8 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'compared':
     case 'dry-run-progress':
     case 'dry-run-done':
+    case 'prompts-looked':
+    case 'prompts-reading':
     case 'stage-looked':
     case 'stage-rows':
     case 'stage-reading':

@@ -4,6 +4,7 @@ import type { RunConfig } from '../core/config'
 import type { EnvironmentSpec } from '../core/environment-spec'
 import type { DatasetFacts } from '../core/dataset'
 import type { DiscoveredEnvironment } from '../core/discovered'
+import type { MemberFacts } from '../core/environment'
 import type { ExitReason, Verdict } from '../core/episode'
 import type { EngineReport, StepRecord } from '../core/events'
 import type { RunEvaluation } from '../core/evaluation'
@@ -110,6 +111,8 @@ export interface EnvironmentView {
   discovered: DiscoveredEnvironment | null
   /** The dataset that it reads; absent for none. */
   dataset?: DatasetFacts
+  /** Of several environments, each; tools and prompts above are the first one's. */
+  members?: readonly MemberFacts[]
 }
 
 export interface RunView {

@@ -13,6 +13,7 @@ import type { ChatFormat } from '../rollout/chat'
 import type { Checkpoint, RunArchive } from './archive'
 import { keptEpisode } from './kept-episode'
 import { takeRun } from './run-lock'
+import { memberFacts } from './run-messages'
 
 /** A checkpoint of at most so many bytes is written at every step, a larger one every few steps and when the page is hidden. */
 const SMALL_STATE = 16e6
@@ -23,7 +24,7 @@ export interface JournalRun {
   config: RunConfig
   sha: string | null
   engine: Pick<Engine, 'info' | 'lora'>
-  environment: Pick<Environment, 'name' | 'tools' | 'prompts' | 'discovered' | 'dataset'>
+  environment: Pick<Environment, 'name' | 'tools' | 'prompts' | 'discovered' | 'dataset' | 'members'>
   chat: Pick<ChatFormat, 'tokenText' | 'plainText'>
   /** The adapter that step 0 has, where it is not a fresh one. */
   start: PeftAdapter | null
@@ -285,8 +286,8 @@ export class RunJournal {
 }
 
 /** As a record keeps it. */
-function environmentOf({ name, tools, prompts, discovered = null, dataset }: JournalRun['environment']): RunRecord['environment'] {
-  return { name, tools: [...tools], prompts, discovered, ...(dataset && { dataset }) }
+function environmentOf({ name, tools, prompts, discovered = null, dataset, members }: JournalRun['environment']): RunRecord['environment'] {
+  return { name, tools: [...tools], prompts, discovered, ...(dataset && { dataset }), ...(members && { members: members.map(memberFacts) }) }
 }
 
 /** The record of a run that goes on in this engine; the one before is remembered where it was another. */

@@ -1,12 +1,13 @@
 /** From what a config says to an environment: those of the page, servers, classes written in the page, prompts, and several at once. */
 
 import type { Environment } from '../core/environment'
-import { datasetName, type EnvironmentSpec } from '../core/environment-spec'
-import { PlaygroundError } from '../core/errors'
+import { datasetName, type EnvironmentSpec, type PromptSource, specName } from '../core/environment-spec'
+import type { ToolEdit } from '../core/tool-edits'
 import { builtinEnvironment } from '../env/builtin/index'
 import { customEnvironment } from '../env/custom/environment'
+import { mixEnvironment } from '../env/mix'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../env/openenv/client'
-import { promptsEnvironment } from '../env/prompts/environment'
+import { promptsEnvironment, type PromptsOptions } from '../env/prompts/environment'
 import type { HubClient } from '../hub/client'
 import { readPromptRows } from './prompt-rows'
 import { requireSandbox } from './reward-sandbox'
@@ -19,20 +20,45 @@ export interface MakeOptions extends OpenEnvOptions {
   system_prompt?: string
   /** The way to datasets on the Hub. */
   datasets?: HubClient
+  /** What was changed about the tools; read by several environments alone, which share it among them. */
+  tool_edits?: readonly ToolEdit[]
 }
 
+/** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
+export const OBSERVATION_ROOM: Record<EnvironmentSpec['kind'], number> = { builtin: 64, openenv: 512, custom: 256, prompts: 256, mix: 512 }
+
 /** Not connected yet. Throws PlaygroundError('config') for a bad address. */
-export function makeEnvironment(spec: EnvironmentSpec, { seed = 0, system_prompt = '', datasets, ...options }: MakeOptions): Environment {
+export function makeEnvironment(spec: EnvironmentSpec, given: MakeOptions): Environment {
+  const { seed = 0, system_prompt = '', datasets, tool_edits = [], ...options } = given
+  const rowsOf = (dataset: PromptSource): Omit<PromptsOptions, 'system_prompt'> => ({ name: datasetName(dataset), seed, read: (signal) => readPromptRows(dataset, datasets ?? null, signal) })
   switch (spec.kind) {
     case 'builtin':
       return builtinEnvironment(spec.name)
     case 'openenv':
       return new OpenEnvEnvironment(spec.url, { pageProtocol: self.location.protocol, ...options })
     case 'prompts':
-      return promptsEnvironment({ name: datasetName(spec.dataset), seed, system_prompt, read: (signal) => readPromptRows(spec.dataset, datasets ?? null, signal) })
+      return promptsEnvironment({ ...rowsOf(spec.dataset), system_prompt })
     case 'custom':
       return customEnvironment(spec, requireSandbox)
-    case 'mix':
-      throw new PlaygroundError('config', `This page cannot make an environment of the kind ${spec.kind}.`)
+    case 'mix': {
+      const onAway = options.onAway && together(options.onAway)
+      const parts = spec.members.map(({ environment, ...member }) => {
+        const own = { ...given, system_prompt: member.system_prompt, ...(onAway && { onAway: onAway() }) }
+        return { ...member, name: specName(environment), environment: makeEnvironment(environment, own), room: OBSERVATION_ROOM[environment.kind] }
+      })
+      return mixEnvironment({ parts, edits: tool_edits, dataset: spec.dataset && rowsOf(spec.dataset) })
+    }
+  }
+}
+
+/** One listener for several servers: it is told what the first of those that are waited for says, and null when none is. */
+function together(listener: (text: string | null) => void): () => (text: string | null) => void {
+  const waits: (string | null)[] = []
+  return () => {
+    const at = waits.push(null) - 1
+    return (text) => {
+      waits[at] = text
+      listener(waits.find((wait) => wait !== null) ?? null)
+    }
   }
 }

@@ -1,6 +1,6 @@
 /** Answers the page's questions about models without disturbing the run: look up, list, delete, token, adapter files. */
 
-import type { RunConfig } from '../core/config'
+import { type RunConfig, trainedLora } from '../core/config'
 import { describeError, PlaygroundError } from '../core/errors'
 import { isHubModel } from '../env/models'
 import { readAll } from '../hub/bytes'
@@ -14,7 +14,7 @@ import { judge } from '../runtime/verdict'
 import { baseTensors, checkBlocks } from '../runtime/weights'
 import type { HubAccess } from './hub-access'
 import type { Command, Inspection, Message } from './protocol'
-import { OBSERVATION_ROOM } from './setup'
+import { OBSERVATION_ROOM } from './make-environment'
 
 /** Characters of a prompt that make a token, and tokens of tools and template; the tokenizer is not here yet. */
 const CHARACTERS_A_TOKEN = 3
@@ -87,9 +87,9 @@ export class ModelDesk {
     const device = await probeDevice()
     const backend = chooseBackend(run.backend, { gpu: device.gpu, threads: device.threads })
     const promptTokens =
-      Math.ceil((run.system_prompt.length + run.user_prompt.length) / CHARACTERS_A_TOKEN) + TOOLS_AND_TEMPLATE + OBSERVATION_ROOM[run.environment.kind]
+      Math.ceil(promptCharacters(run) / CHARACTERS_A_TOKEN) + TOOLS_AND_TEMPLATE + OBSERVATION_ROOM[run.environment.kind]
     // A starting adapter brings its own rank; one that is not there, or is no LoRA, is said before any download.
-    const lora = run.adapter ? (await this.hub.adapterConfig(run.adapter)).lora : run.lora
+    const lora = run.adapter ? (await this.hub.adapterConfig(run.adapter)).lora : trainedLora(run)
     const { plan, verdict } = judge({ config, lora, precision: run.precision, backend, grpo: run.grpo, promptTokens, device })
     return {
       model: run.model,
@@ -158,4 +158,10 @@ export class ModelDesk {
     }
     await this.list()
   }
+}
+
+/** The longest of the prompts that groups begin with, as far as the settings say. */
+function promptCharacters({ environment, system_prompt, user_prompt }: RunConfig): number {
+  const all = environment.kind === 'mix' ? environment.members : [{ system_prompt, user_prompt }]
+  return Math.max(...all.map((one) => one.system_prompt.length + one.user_prompt.length))
 }

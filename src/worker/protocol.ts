@@ -1,9 +1,10 @@
 /** The whole contract between page and worker. The page never sees a tensor; the worker never sees the DOM. */
 
 import type { Backend, Precision, RunConfig } from '../core/config'
-import type { EnvironmentSpec } from '../core/environment-spec'
+import type { EnvironmentSpec, PromptSource } from '../core/environment-spec'
 import type { DatasetFacts } from '../core/dataset'
 import type { DiscoveredEnvironment } from '../core/discovered'
+import type { MemberFacts } from '../core/environment'
 import type { Author } from '../core/episode'
 import type { DryRunReport } from '../core/dry-run'
 import type { EngineReport, LoadProgress } from '../core/events'
@@ -44,6 +45,10 @@ export type Command =
   | { type: 'stage-play'; requestId: number }
   /** Makes rows of the last finished step's episodes; answered by one 'stage-rows'. `least`: reward of an episode that is worth imitating. */
   | { type: 'stage-rows'; requestId: number; kind: StageKind; least: number }
+  /** Reads a dataset of prompts, to be seen before a run is made of it; answered by one 'prompts-looked'. It ends the look before it. */
+  | { type: 'prompts-look'; requestId: number; dataset: PromptSource | { kind: 'file'; name: string; file: Blob } }
+  /** Ends the look that goes on. */
+  | { type: 'prompts-stop' }
   /** A port to the page's sandbox, for reward functions of the person's own. */
   | { type: 'sandbox'; port: MessagePort }
   /** Pause after the current token; the step resumes where it stood. */
@@ -92,6 +97,23 @@ export type Command =
   | { type: 'publish-stop'; requestId: number }
   /** Shows trajectories that were taken away, JSONL or Parquet, as a run to look at; answered by 'restored' or a notice. */
   | { type: 'import-trajectories'; name: string; file: Blob }
+
+/** A dataset of prompts, as a run would read it. */
+export interface PromptsLook {
+  /** What a run's environment names: a file has become its text. */
+  dataset: PromptSource
+  facts: DatasetFacts
+  /** Prompts that are texts and become messages of the user. */
+  texts: number
+  /** Rows that cannot be used: how many, and the first of them as sentences. */
+  problems: { count: number; first: string[] }
+  /** There are more rows than are read. */
+  more: boolean
+  /** Of a dataset on the Hub: what else can be chosen. */
+  choices: { config: string; splits: string[] }[]
+  /** The first rows, long texts cut. */
+  examples: { place: string; prompt: { role: string; content: string }[]; columns: Record<string, string> }[]
+}
 
 /** Rows in TRL's formats. `name` is what a person sees: a file's, or where the rows come from. */
 export type StageDataset = { name: string; text: string } | { name: string; file: Blob } | { name: string; hub: DatasetReference }
@@ -288,6 +310,8 @@ export type Message =
       discovered?: DiscoveredEnvironment
       /** The dataset that it reads; absent for none. */
       dataset?: DatasetFacts
+      /** Of several environments, each; tools and prompts above are the first one's. */
+      members?: MemberFacts[]
     }
   | { type: 'event'; event: TrainEvent }
   /** A configure failed and the run before it goes on: these are its settings. */
@@ -315,6 +339,9 @@ export type Message =
   | { type: 'published'; requestId: number; result: PublishResult }
   | { type: 'examined'; requestId: number; result: { ok: true; examinations: Examination[] } | { ok: false; error: string } }
   | { type: 'compared'; requestId: number; result: { ok: true; comparison: PolicyComparison } | { ok: false; error: string } }
+  | { type: 'prompts-looked'; requestId: number; result: { ok: true; look: PromptsLook } | { ok: false; error: string; advice: string } }
+  /** Bytes of the dataset that have come so far. */
+  | { type: 'prompts-reading'; requestId: number; bytes: number }
   | { type: 'stage-looked'; requestId: number; result: { ok: true; look: StageLook } | { ok: false; error: string } }
   /** JSONL; no rows with the reason. */
   /** Bytes of a dataset on the Hub that have come so far, while a look or a stage waits for it. */

@@ -1,7 +1,7 @@
 /** What the page is told about a run once it is loaded: its engine and its environment, as plain data. */
 
 import type { RunConfig } from '../core/config'
-import type { Environment } from '../core/environment'
+import type { Environment, MemberFacts } from '../core/environment'
 import { describeError, PlaygroundError } from '../core/errors'
 import type { LoadProgress, RunState } from '../core/events'
 import type { Message } from './protocol'
@@ -14,7 +14,7 @@ export function engineMessage({ engine, selfTest }: Pick<RunSetup, 'engine' | 's
 
 /** The environment as the model meets it, and what discovery found. */
 export function environmentMessage(spec: RunConfig['environment'], environment: Environment): Message {
-  const { tools, ownTools, discovered, dataset, prompts, maxSessions } = environment
+  const { tools, ownTools, discovered, dataset, prompts, maxSessions, members } = environment
   return {
     type: 'environment',
     spec,
@@ -25,6 +25,19 @@ export function environmentMessage(spec: RunConfig['environment'], environment: 
     heldOut: environment.heldOut ?? false,
     ...(discovered ? { discovered } : {}),
     ...(dataset ? { dataset } : {}),
+    ...(members ? { members: members.map(memberFacts) } : {}),
+  }
+}
+
+/** One of several environments as plain data. */
+export function memberFacts({ name, tools, ownTools, prompts, maxSessions, discovered }: Environment): MemberFacts {
+  return {
+    name,
+    tools: [...tools],
+    ...(ownTools ? { ownTools: [...ownTools] } : {}),
+    prompts,
+    maxSessions: Number.isFinite(maxSessions) ? maxSessions : null,
+    ...(discovered ? { discovered } : {}),
   }
 }
 

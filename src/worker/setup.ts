@@ -1,6 +1,6 @@
 /** From a run's configuration to an engine, an environment and a chat format; keeps what the next run can use again. */
 
-import type { LoraConfig, RunConfig } from '../core/config'
+import { type RunConfig, trainedLora } from '../core/config'
 import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { PlaygroundError } from '../core/errors'
@@ -24,11 +24,8 @@ import { assertNotStopped } from '../train/guard'
 import type { CallCustom } from '../train/scoring'
 import type { HubAccess } from './hub-access'
 import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
-import { makeEnvironment } from './make-environment'
+import { makeEnvironment, OBSERVATION_ROOM } from './make-environment'
 import { callInSandbox } from './reward-sandbox'
-
-/** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
-export const OBSERVATION_ROOM: Record<RunConfig['environment']['kind'], number> = { builtin: 64, openenv: 512, custom: 256, prompts: 256, mix: 512 }
 
 /** A longer prompt of a dataset is left out. */
 const LONGEST_PROMPT = 1024
@@ -117,8 +114,8 @@ export class SetupKeeper {
 
   /** The environment that a config names, its tools as they were edited; not connected yet. Throws PlaygroundError('config') for a bad address. */
   makeEnvironment({ environment, tool_edits, system_prompt, grpo }: Environs, options: OpenEnvOptions = {}): Environment {
-    const made = makeEnvironment(environment, { ...this.hub.forSpaces(), ...options, ...(grpo && { seed: grpo.seed }), system_prompt, datasets: this.hub.client })
-    return withToolEdits(made, tool_edits)
+    const made = makeEnvironment(environment, { ...this.hub.forSpaces(), ...options, ...(grpo && { seed: grpo.seed }), system_prompt, datasets: this.hub.client, tool_edits })
+    return environment.kind === 'mix' ? made : withToolEdits(made, tool_edits)
   }
 
   /** Whether this engine is still the one that is kept: one that made room for another is gone. */
@@ -150,12 +147,12 @@ export class SetupKeeper {
       const shape = parseModelConfig(await loaded.source.config())
       const chat = chatFormat(loaded, config.enable_thinking)
       checkVocabulary(config.model, chat, shape)
-      const tokens = (messages: readonly ChatMessage[]): number => chat.prompt(messages, environment.tools).ids.length
+      const tokens = (messages: readonly ChatMessage[], tools = environment.tools): number => chat.prompt(messages, tools).ids.length
       const most = Math.min(LONGEST_PROMPT, shape.max_position_embeddings - config.grpo.max_completion_length)
       const prompt = environment.fit?.(tokens, most) ?? tokens(firstMessages(config)) + OBSERVATION_ROOM[config.environment.kind]
       const options = {
         precision: config.precision,
-        lora: config.lora,
+        lora: trainedLora(config),
         backend,
         threads: backend === 'wasm' ? capabilities.threads : 1,
         ...engineSizes(shape, backend, config.grpo, prompt),
@@ -199,7 +196,7 @@ export class SetupKeeper {
     if (!stays) await this.discardEngine()
     onProgress({ what: 'engine', done: 0, total: null })
     const adapterName = capabilities.gpu?.name ?? 'GPU'
-    const lora: LoraConfig = adapter?.lora ?? config.lora
+    const lora = adapter?.lora ?? options.lora
     const named = adapter?.baseModel
     if (named && isRepoId(named) && named !== config.model) {
       onNotice(`The adapter was trained on ${named}, not on ${config.model}: its shapes fit, but what it learned may not.`)
