@@ -38,7 +38,7 @@ export interface UpdateRequest {
   advantages: ArrayLike<number>
   /** Optimizer steps of the run before this update; places it on the learning-rate schedule. */
   optimizerSteps: number
-  /** false trains on every token after the prompt, also the environment's: for the test that the mask matters. */
+  /** false trains on every token after the prompt, also the environment's, with the loss's divisor as it is: for the test that the mask matters. */
   maskEnvironment: boolean
   /** Sequences done, over all iterations. */
   onProgress: (done: number, total: number) => void
@@ -70,6 +70,8 @@ interface Member {
   episode: Episode
   position: number
   sequence: TrainSequence
+  /** What the normaliser counts: the model's tokens, also where the environment's are trained on. */
+  counted: readonly (0 | 1)[]
   advantage: number
   old: Float64Array | null
   reference: Float64Array | null
@@ -109,11 +111,12 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
   const temperature = grpo.temperature || 1
   const members = episodes.flatMap((episode, position): Member[] => {
     if (episode.reward === null) return []
-    const mask = trainingMask(maskEnvironment ? episode : withoutMask(episode), grpo.mask_truncated_completions)
+    const counted = trainingMask(episode, grpo.mask_truncated_completions)
+    const mask = maskEnvironment ? counted : trainingMask(withoutMask(episode), grpo.mask_truncated_completions)
     const sequence = { ids: episode.ids, mask, promptLength: episode.promptLength }
     // What the environment wrote was never sampled: there is nothing to correct.
     const sampler = maskEnvironment ? episode.logprobs : null
-    return [{ episode, position, sequence, advantage: advantages[position] ?? 0, old: null, reference: null, sampler, tokens: countTrained(mask) }]
+    return [{ episode, position, sequence, counted, advantage: advantages[position] ?? 0, old: null, reference: null, sampler, tokens: countTrained(mask) }]
   })
   const trained = members.filter(({ tokens }) => tokens > 0)
   const score = async (some: readonly Member[], adapter: Adapter) => {
@@ -157,7 +160,7 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
     const taught = share.filter(({ tokens }) => tokens > 0)
     const stepsInAll = grpo.max_steps * grpo.num_iterations * shares.length
     const learning_rate = grpo.learning_rate * learningRateFactor(grpo.lr_scheduler_type, optimizerSteps + step, grpo.warmup_steps, stepsInAll)
-    const normalizer = lossNormalizer(share.map((member) => member.sequence.mask), grpo)
+    const normalizer = lossNormalizer(share.map((member) => member.counted), grpo)
     const coefficient = appliedCoefficient(result.controller, grpo)
     const { threshold, tokens } = await undecidedTokens(taught, grpo, score)
     const found = new Map<Member, { loss: number; bonus: number; statistics: UpdateRecord['sequences'][number]; entropy: number }>()
