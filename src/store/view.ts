@@ -34,6 +34,8 @@ export interface EpisodeView {
   index: number
   group: number
   seed: number
+  /** Which of several environments plays it; absent where there is one. */
+  environment?: string
   promptLength: number
   /** Tokens so far, prompt included. */
   length: number

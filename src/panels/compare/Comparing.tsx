@@ -10,6 +10,7 @@ import { ScaleBar } from '../trajectory/Legend'
 import { drawnText } from '../trajectory/token-text'
 import { Choice } from './Choice'
 import { changesOf, partingOf } from './difference'
+import { Evaluations } from './Evaluations'
 import { Side } from './Side'
 import { type ComparisonView, useComparison } from './useComparison'
 import { Verdict } from './Verdict'
@@ -23,6 +24,7 @@ export function Comparing() {
   const { comparison, recorded } = view
   return (
     <div className="comparing">
+      <Evaluations />
       <div className="compare-controls">
         <Choice {...view} />
         {!recorded && <PlayButton {...view} />}

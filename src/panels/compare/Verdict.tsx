@@ -3,6 +3,7 @@
 import type { ComparedEpisode, PolicyComparison } from '../../core/examination'
 import { number } from '../../ui/format'
 import { S } from '../../ui/strings'
+import { Evaluations } from './Evaluations'
 import { outcomeOfCompared } from './outcome'
 import { useComparison } from './useComparison'
 import { verdictOn } from './verdict'
@@ -12,10 +13,18 @@ const C = S.compare
 /** For the closed panel: the ends of both, then the verdict. */
 export function Ends() {
   const { comparison } = useComparison()
-  if (!comparison) return <p className="note">{C.closed}</p>
+  if (!comparison) {
+    return (
+      <>
+        <Evaluations />
+        <p className="note">{C.closed}</p>
+      </>
+    )
+  }
   const { base, lora, step } = comparison
   return (
     <>
+      <Evaluations />
       <p className="compare-ends" data-testid="compare-ends">
         <span>
           {C.before} <Outcome of={base} />

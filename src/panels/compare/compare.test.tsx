@@ -107,3 +107,28 @@ describe('before and after', () => {
     expect(page.find('compare-play')?.textContent).toBe('Play both again')
   })
 })
+
+describe('a run that evaluates itself', () => {
+  const evaluated = (step: number, solved: number): Message => ({
+    type: 'event',
+    event: { type: 'evaluated', records: [{ step, split: 'heldout', solved, scorable: 32, reward: solved / 32, precision: 'float32', metrics: { eval_success: solved / 32, eval_reward: solved / 32 } }] },
+  })
+  const said = (page: Awaited<ReturnType<typeof open>>) => page.find('compare-evaluations')?.textContent
+
+  it('is told as before and after with intervals, closed and open, and what overlaps as such', async () => {
+    const page = await open('#v=1&eval_strategy=steps')
+    expect(said(page)).toBe('The run evaluates itself: what it measures will stand here.')
+    await page.say(evaluated(0, 8))
+    expect(said(page)).toBe('Held-out episodes solved: 8 of 32 (95 %: 13.3 – 42.1 %; mean reward 0.250) before the first step.')
+    await page.say(evaluated(10, 12))
+    expect(said(page)).toMatch(/ before the first step → 12 of 32 \(.*\) after step 10\. The intervals overlap/)
+    await page.say(evaluated(20, 31))
+    expect(said(page)).toMatch(/^Held-out episodes solved: 8 of 32 .* → 31 of 32 \(95 %: 84.3 – 99.4 %; mean reward 0\.969\) after step 20\.$/)
+    await page.press('compare-open')
+    expect(said(page)).toContain('31 of 32')
+  })
+
+  it('and one that does not says nothing of it', async () => {
+    expect(said(await open(''))).toBeUndefined()
+  })
+})

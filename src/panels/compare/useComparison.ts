@@ -10,7 +10,7 @@ export interface ComparisonView {
   comparison: PolicyComparison | null
   /** What the recording holds of the chosen way of playing; null while a run is shown. */
   recorded: { seeds: readonly number[]; steps: readonly number[] } | null
-  /** Servers have no scenarios that are held out. */
+  /** The environment has scenarios that are held out. */
   hasSplits: boolean
 }
 
@@ -19,7 +19,7 @@ const distinct = (values: readonly number[]) => [...new Set(values)].sort((a, b)
 export function useComparison(): ComparisonView {
   const { split, seed, greedy } = useDisplay((d) => d.compare)
   const { temperature } = useShownGrpo()
-  const hasSplits = useShown(({ environment }) => environment?.spec.kind !== 'openenv')
+  const hasSplits = useShown(({ environment }) => environment?.heldOut ?? environment?.spec.kind !== 'openenv')
   const comparisons = useReplay(({ state, comparisons }) => (state === 'on' ? comparisons : null))
   const finished = useReplay(({ position }) => Math.floor(position))
   const made = useCompare((view) => view.made)

@@ -108,7 +108,8 @@ function whyUnready(view: RunView): string | null {
   const step = latestStep(view)
   if (isActive(view.run)) return words.training
   if (view.engine === null || view.run.state === 'loading' || view.run.state === 'load-paused') return words.loading
-  return step && !step.finished ? words.midStep : null
+  // Between two steps a run that evaluates itself needs the model, too.
+  return (step && !step.finished) || view.evaluation?.step !== undefined ? words.midStep : null
 }
 
 function Progress() {
