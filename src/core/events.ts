@@ -57,7 +57,7 @@ export type TrainEvent =
   | { type: 'step-started'; step: number; episodes: number; groups: number }
   /** Groups without a signal are sampled again: `episodes` and `groups` of the step from now on, and the numbers of all groups that were replaced. */
   | { type: 'resampled'; step: number; episodes: number; groups: number; discarded: number[] }
-  | { type: 'episode-started'; step: number; index: number; group: number; seed: number; prompt: AppendedToken[]; scene?: unknown }
+  | { type: 'episode-started'; step: number; index: number; group: number; seed: number; prompt: AppendedToken[]; scene?: unknown; /** Which of several plays it. */ environment?: string }
   | { type: 'tokens'; step: number; index: number; tokens: AppendedToken[] }
   | { type: 'environment-waiting'; step: number; index: number; turn: number }
   | { type: 'environment-answered'; step: number; index: number; turn: number; reward: number | null; done: boolean; ms: number; scene?: unknown }

@@ -2,7 +2,7 @@
 
 import type { Episode } from '../core/episode'
 import type { Metrics } from '../core/events'
-import { completionMetrics, environmentMetrics, rewardMetrics } from './metrics'
+import { byEnvironment, completionMetrics, environmentMetrics, rewardMetrics } from './metrics'
 
 /** What only groups have: each scenario of an evaluation is played once. */
 const OF_GROUPS = ['frac_reward_zero_std', 'groups/useful', 'completions/effective']
@@ -13,6 +13,7 @@ export function evaluationMetrics(episodes: readonly Episode[], options: { name:
     ...rewardMetrics(episodes, [], [], { ...options, scale_rewards: 'batch' }),
     ...completionMetrics(episodes),
     ...environmentMetrics(episodes),
+    ...byEnvironment(episodes),
   }
   return evaluated(Object.fromEntries(Object.entries(metrics).filter(([name]) => !OF_GROUPS.includes(name))))
 }

@@ -204,7 +204,8 @@ class Round {
     run.episode = episode
     run.turnStart = prompt.ids.length
     const shown = appendedTokens(episode, chat, 0)
-    onEvent({ type: 'episode-started', step, index, group, seed, prompt: shown, ...(scene === undefined ? {} : { scene }) })
+    const played = episode.environment === undefined ? {} : { environment: episode.environment }
+    onEvent({ type: 'episode-started', step, index, group, seed, prompt: shown, ...played, ...(scene === undefined ? {} : { scene }) })
     return episode
   }
 

@@ -38,9 +38,9 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
     }
     case 'episode-started': {
       tokens.startEpisode(event.step, event.index, event.prompt)
-      const { step, index, group, seed, scene } = event
+      const { step, index, group, seed, scene, environment } = event
       const length = event.prompt.length
-      const episode: EpisodeView = { ...FRESH, step, index, group, seed, scene, promptLength: length, length }
+      const episode: EpisodeView = { ...FRESH, step, index, group, seed, scene, promptLength: length, length, ...(environment !== undefined && { environment }) }
       return changeStep(view, step, (s) => ({
         ...s,
         episodes: [...s.episodes.filter((e) => e.index !== index), episode].sort((a, b) => a.index - b.index),

@@ -66,8 +66,8 @@ function fill(tokens: TokenLog, episode: KeptEpisode) {
 }
 
 function restoreEpisode(episode: KeptEpisode): EpisodeView {
-  const { step, index, group, seed, promptLength, ids, scene, advantage } = episode
-  return { step, index, group, seed, promptLength, length: ids.length, ...answersOf(episode), scene, ...outcomeOf(episode), advantage }
+  const { step, index, group, seed, environment, promptLength, ids, scene, advantage } = episode
+  return { step, index, group, seed, promptLength, length: ids.length, ...answersOf(episode), scene, ...(environment !== undefined && { environment }), ...outcomeOf(episode), advantage }
 }
 
 /** What the environment answered, and the turn that the episode had come to. */

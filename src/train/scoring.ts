@@ -38,6 +38,12 @@ export interface ScoringOptions {
   signal?: AbortSignal
 }
 
+/** Throws PlaygroundError('config') where neither the environment nor a reward function judges: before anything is sampled in vain. */
+export function assertJudged({ name, rewardless }: { name: string; rewardless?: boolean }, { reward_funcs, reward_weights }: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights'>): void {
+  if (!rewardless || !isOwnRewardAlone(reward_funcs, reward_weights)) return
+  throw new PlaygroundError('config', `${name} has no reward of its own, and no reward function is chosen.`, 'Add one under Reward functions, accuracy_reward for instance.')
+}
+
 /**
  * Sets `reward` (the weighted sum) and `rewards` of each episode; episodes that the environment's own reward alone decides stay as they
  * are. An episode that failed has no reward, whatever a function would say of it: TRL would train on it.
@@ -51,8 +57,8 @@ export async function scoreEpisodes(episodes: readonly Episode[], options: Scori
     throw new PlaygroundError('config', `${reward_weights.length} reward_weights do not fit ${reward_funcs.length} reward functions.`, 'Give each function one weight.')
   }
   if (isOwnRewardAlone(reward_funcs, reward_weights)) {
-    if (!episodes.some(({ rewardless }) => rewardless)) return {}
-    throw new PlaygroundError('config', `${options.environment} has no reward of its own, and no reward function is chosen.`, 'Add one under Reward functions, accuracy_reward for instance.')
+    assertJudged({ name: options.environment, rewardless: episodes.some(({ rewardless }) => rewardless) }, options.grpo)
+    return {}
   }
   const names = rewardNames(reward_funcs, options.environment)
   const scorable = episodes.filter(({ exit }) => !UNSCORABLE_EXITS.includes(exit))
@@ -118,7 +124,10 @@ async function column(func: RewardFunc, episodes: readonly Episode[], args: Cust
     if (!callCustom) throw new PlaygroundError('config', `The reward function ${func.called} was not allowed to run.`, 'Read its code under Reward functions and allow it.')
     return callCustom(func, args, signal)
   }
+  // Of several environments, those without the column are not this function's.
+  const foreign = episodes.length > 0 && episodes.every(({ environment, rewardless }) => environment !== undefined && !rewardless)
   if (NEEDS_SOLUTION.includes(func.name) && args['solution'] === undefined) {
+    if (foreign) return { rewards: episodes.map(() => null) }
     throw new PlaygroundError('config', `${func.name} needs the column solution, and these episodes have none.`, 'Train on a dataset with a column named solution, or remove the function.')
   }
   const builtin = await import('../rl/rewards/builtin')
