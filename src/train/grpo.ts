@@ -25,7 +25,7 @@ import { rollout, type Rollout } from '../rollout/rollout'
 import { assertComparable, assertNotStopped } from './guard'
 import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
 import { type Drawn, replaceSilent } from './resample'
-import { advantagesOf, type CallCustom, scoreEpisodes } from './scoring'
+import { advantagesOf, assertJudged, type CallCustom, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
 import { Stopwatch } from './stopwatch'
 import { throughputMetrics } from './throughput'
@@ -116,6 +116,7 @@ export class GrpoTrainer {
     const { config, engine, environment, onEvent } = this.options
     const { grpo } = config
     const step = this.done + 1
+    assertJudged(environment, grpo)
     if (!this.frozen && grpo.beta !== 0) {
       engine.freezeReference()
       this.frozen = true

@@ -11,35 +11,50 @@ import type { HubRows } from '../hub/datasets'
 /** Rows, and for a dataset on the Hub what else of it can be chosen. */
 export type PromptRows = SourceRows & Partial<Pick<HubRows, 'choices'>>
 
-let kept: { key: string; rows: Promise<PromptRows>; reading: AbortController; wanted: number } | null = null
+interface Reading {
+  key: string
+  rows: Promise<PromptRows>
+  reading: AbortController
+  /** Callers that wait for it. */
+  wanted: number
+  /** Who is told of the bytes that have come. */
+  listeners: Set<(bytes: number) => void>
+}
+
+let kept: Reading | null = null
 
 /**
- * A look at a dataset, the run that is trained on it and a play by hand read it once.
+ * A look at a dataset and the run that is trained on it read it once. `onBytes`: of a download, all that has come so far.
  * @throws PlaygroundError as readHubDataset does; 'stopped' after an abort
  */
-export function readPromptRows(source: PromptSource, hub: HubClient | null, signal?: AbortSignal): Promise<PromptRows> {
+export function readPromptRows(source: PromptSource, hub: HubClient | null, signal?: AbortSignal, onBytes?: (bytes: number) => void): Promise<PromptRows> {
   if (source.kind === 'builtin') return Promise.resolve(builtinRows())
   if (source.kind === 'text') return Promise.resolve({ ...readRows(source.text), heldout: null, more: false })
   if (!hub) return Promise.reject(new PlaygroundError('config', `${source.repo} cannot be read: there is no way to the Hub.`))
   const key = JSON.stringify(source)
   if (kept?.key !== key) {
     const reading = new AbortController()
-    const rows = hubRows(source, hub, reading.signal)
-    const made = (kept = { key, rows, reading, wanted: 0 })
+    const listeners = new Set<(bytes: number) => void>()
+    const rows = hubRows(source, hub, reading.signal, (bytes) => listeners.forEach((listener) => listener(bytes)))
+    const made = (kept = { key, rows, reading, wanted: 0, listeners })
     // What could not be read now may be later.
     rows.catch(() => {
       if (kept === made) kept = null
     })
   }
+  if (onBytes) kept.listeners.add(onBytes)
   return whileWanted(kept, signal)
 }
 
 /** The download ends when nobody waits for it any more. */
-function whileWanted(one: NonNullable<typeof kept>, signal?: AbortSignal): Promise<PromptRows> {
+function whileWanted(one: Reading, signal?: AbortSignal): Promise<PromptRows> {
   one.wanted++
   return new Promise((resolve, reject) => {
     const leave = (): void => {
-      if (--one.wanted === 0) one.reading.abort()
+      if (--one.wanted === 0) {
+        one.reading.abort()
+        if (kept === one) kept = null
+      }
       reject(new PlaygroundError('stopped', 'The reading of the dataset was stopped.'))
     }
     if (signal?.aborted) return leave()
@@ -66,9 +81,10 @@ function builtinRows(): PromptRows {
   return { rows: placed('train'), heldout: placed('heldout'), problems: [], more: false }
 }
 
-async function hubRows({ repo, revision, config, split }: Extract<PromptSource, { kind: 'hub' }>, hub: HubClient, signal: AbortSignal): Promise<PromptRows> {
+async function hubRows({ repo, revision, config, split }: Extract<PromptSource, { kind: 'hub' }>, hub: HubClient, signal: AbortSignal, onBytes: (bytes: number) => void): Promise<PromptRows> {
   const { readHubDataset } = await import('../hub/datasets')
-  const found = await readHubDataset({ repo, revision, config, split, file: null }, hub, { signal })
+  let sum = 0
+  const found = await readHubDataset({ repo, revision, config, split, file: null }, hub, { signal, onProgress: (bytes) => onBytes((sum += bytes)) })
   const { rows, problems, more, choices } = found
   return { rows, problems, more, choices, heldout: null, place: { repo: found.repo, revision: found.revision, sha: found.sha, config: found.config, split: found.split } }
 }

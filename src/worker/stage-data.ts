@@ -64,7 +64,8 @@ function checkColumns({ name, split, columns }: HubRows, kind: StageKind): void 
   throw new PlaygroundError('config', `${name}, split ${split}, has the columns ${found}.`, `${wants} Choose another dataset, config or split.`)
 }
 
-async function fileRows({ name, file }: Extract<StageDataset, { file: Blob }>): Promise<ReadRows> {
+/** Rows of a JSONL or Parquet file. Throws PlaygroundError('config') for one that cannot be read at all. */
+export async function fileRows({ name, file }: Extract<StageDataset, { file: Blob }>): Promise<ReadRows> {
   if (file.size > MOST_BYTES) {
     throw new PlaygroundError('config', `${name} has ${(file.size / 1e6).toFixed(0)} MB; at most ${MOST_BYTES / 1e6} MB are read.`, 'Give a part of it.')
   }

@@ -7,6 +7,7 @@ import { readKeptRun } from './kept-run'
 import { siteConfig } from './model'
 import { isForDesk, ModelDesk } from './model-desk'
 import { PlayDesk } from './play'
+import { isForPrompts, PromptsDesk } from './prompts-desk'
 import type { Command, Message } from './protocol'
 import { isForRunDesk, RunDesk } from './run-desk'
 import { adoptSandbox } from './reward-sandbox'
@@ -34,12 +35,14 @@ const journal: RunJournal = new RunJournal(openArchive, () => void runs.list(), 
 const runs: RunDesk = new RunDesk(openArchive, journal, post)
 const takeAway = new TakeAwayDesk(openArchive, journal, hub, post)
 const runner: Runner = new Runner(keeper, post, play, journal, { hub: hub.client, played: () => play.played })
+const prompts = new PromptsDesk(hub.client, post)
 const desk = new ModelDesk(hub, post, siteConfig)
 
 scope.onmessage = ({ data }: MessageEvent<Command>) => {
   if (data.type === 'sandbox') adoptSandbox(data.port)
   else if (isForDesk(data)) desk.handle(data)
   else if (isForRunDesk(data)) runs.handle(data)
+  else if (isForPrompts(data)) prompts.handle(data)
   else if (isForTakeAway(data)) takeAway.handle(data)
   else if (data.type === 'resume') runner.resume(data, async () => readKeptRun(await openArchive(), journal, data.id, data.precision))
   else if (data.type === 'play') play.handle(data)

@@ -7,6 +7,7 @@ import { newFunction, withFunction } from '../../store/reward-settings'
 import { Help } from '../../ui/Help'
 import { Modal } from '../../ui/Modal'
 import { REWARD_STRINGS as W } from '../../ui/reward-strings'
+import { useColumns } from '../prompts/usePrompts'
 import { useEnvironmentName } from './environment-name'
 import { FunctionCard } from './FunctionCard'
 import { RewardBench, useTriable } from './RewardBench'
@@ -46,6 +47,9 @@ export function RewardFunctions() {
 function Editor({ kept }: { kept: readonly TriedEpisode[] }) {
   const { controller } = useStores()
   const { reward_funcs } = useSetup((s) => s.config.grpo)
+  const columns = useColumns()
+  // Of a dataset that was not read yet nobody knows.
+  const lacks = (name: RewardFuncName) => NEEDS_SOLUTION.includes(name) && columns !== null && !columns.includes('solution')
   const full = reward_funcs.length >= MOST_REWARD_FUNCS
   const add = (name: string) => {
     const found = NAMES.find((each) => each === name)
@@ -63,8 +67,8 @@ function Editor({ kept }: { kept: readonly TriedEpisode[] }) {
         <select data-testid="add-reward" value="" disabled={full} onChange={(e) => add(e.target.value)}>
           <option value="">{full ? W.many(MOST_REWARD_FUNCS) : W.choose}</option>
           {NAMES.map((name) => (
-            <option key={name} value={name} disabled={NEEDS_SOLUTION.includes(name)}>
-              {NEEDS_SOLUTION.includes(name) ? `${W.names[name]} (${W.needsSolution})` : W.names[name]}
+            <option key={name} value={name} disabled={lacks(name)}>
+              {lacks(name) ? `${W.names[name]} (${W.needsSolution})` : W.names[name]}
             </option>
           ))}
         </select>

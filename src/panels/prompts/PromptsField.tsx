@@ -1,0 +1,98 @@
+/** A dataset of prompts in place of an environment: where its rows come from, what they are, and the button that takes them. */
+
+import { useId } from 'react'
+import type { EnvironmentSpec } from '../../core/environment-spec'
+import { datasetOf } from '../../core/environment-spec'
+import { isOwnRewardAlone, rewardNames } from '../../core/reward-funcs'
+import { useSetup, useStores } from '../../store/hooks'
+import { PROMPT_ORIGINS, type PromptOrigin, sameDataset } from '../../store/prompts-store'
+import { forPrompts } from '../../store/reward-settings'
+import { Help } from '../../ui/Help'
+import { Segmented } from '../../ui/Segmented'
+import { PROMPTS_STRINGS as W } from '../../ui/prompts-strings'
+import '../../ui/prompts.css'
+import { FoundRows } from './FoundRows'
+import { HubOrigin } from './HubOrigin'
+import { TextOrigin } from './TextOrigin'
+import { usePrompts, usePromptsActions } from './usePrompts'
+
+interface PromptsFieldProps {
+  /** The chosen environment where it is one of prompts. */
+  spec: EnvironmentSpec | null
+  choose: (spec: EnvironmentSpec) => void
+}
+
+export function PromptsField({ spec, choose }: PromptsFieldProps) {
+  const prompts = usePromptsActions()
+  const { controller } = useStores()
+  const { origin, look, looking, bytes, error } = usePrompts((view) => view)
+  const why = useId()
+  const used = look !== null && spec !== null && sameDataset(datasetOf(spec), look.dataset)
+  const change = (next: PromptOrigin) => {
+    prompts.edit({ origin: next })
+    if (next === 'builtin') prompts.look({ kind: 'builtin', name: 'arithmetic' })
+  }
+  const use = () => {
+    if (!look) return
+    choose({ kind: 'prompts', dataset: look.dataset })
+    controller.edit((config) => ({ ...config, grpo: { ...config.grpo, ...forPrompts(config.grpo, look.facts.columns) } }))
+  }
+  return (
+    <div className="prompts-field" data-testid="prompts-field">
+      <p className="note">{W.none}</p>
+      <div className="titled">
+        <span className="note">{W.title}</span>
+        <Help of={W.title} text={W.help} />
+        <Segmented id="prompts-origin" label={W.title} options={PROMPT_ORIGINS} names={W.origins} value={origin} onChange={change} />
+      </div>
+      {origin === 'hub' && <HubOrigin />}
+      {origin === 'text' && <TextOrigin />}
+      {origin === 'builtin' && <p className="note">{W.builtin}</p>}
+      {origin === 'builtin' && look === null && !looking && (
+        <button type="button" className="button" data-testid="prompts-show" onClick={() => prompts.look({ kind: 'builtin', name: 'arithmetic' })}>
+          {W.show}
+        </button>
+      )}
+      {looking && (
+        <p className="note" role="status">
+          {W.reading(bytes)}{' '}
+          <button type="button" className="button small" data-testid="prompts-stop" onClick={prompts.stop}>
+            {W.stop}
+          </button>
+        </p>
+      )}
+      {error !== '' && (
+        <p className="why" id={why} role="alert" data-testid="prompts-error">
+          {error}
+        </p>
+      )}
+      {look && <FoundRows look={look} />}
+      {look && (
+        <div className="prompts-use">
+          <button type="button" className={used ? 'button' : 'button primary'} data-testid="prompts-use" disabled={used} onClick={use}>
+            {W.use}
+          </button>
+          {used && <span role="status">{W.inUse}</span>}
+        </div>
+      )}
+      {spec !== null && <Judged />}
+    </div>
+  )
+}
+
+/** Who judges, of the settings as they are. */
+function Judged() {
+  const { reward_funcs, reward_weights } = useSetup((s) => s.config.grpo)
+  if (isOwnRewardAlone(reward_funcs, reward_weights)) {
+    return (
+      <p className="why" data-testid="prompts-judged">
+        {W.notJudged}
+      </p>
+    )
+  }
+  return (
+    <p className="note" data-testid="prompts-judged">
+      {W.judged(rewardNames(reward_funcs.filter(({ name }) => name !== 'environment'), '').join(', '))}
+    </p>
+  )
+}
