@@ -95,7 +95,8 @@ export function usualSteps(id: PresetId): number {
   return steps
 }
 
-function median(sorted: readonly number[]): number {
+/** The middle of numbers in order; of two, their mean. NaN of none. */
+export function median(sorted: readonly number[]): number {
   const middle = sorted.length >> 1
   const upper = sorted[middle] ?? Number.NaN
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2

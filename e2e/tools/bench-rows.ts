@@ -13,7 +13,15 @@ export interface BenchRow {
   spread?: [number, number]
   peer?: string
   peerValue?: number
+  peerSpread?: [number, number]
   ratio?: number
+  /** [min, max] of the ratios of single pairs. */
+  ratioSpread?: [number, number]
+  /** Pairs, or repeats, that count. */
+  samples?: number
+  /** What the ratio, or the value where there is none, should be: `≤ 2`. */
+  goal?: string
+  met?: boolean
   seed?: number
   /** Success rates in [0, 1], before and after training, on the training scenarios and on held-out ones. */
   before?: number
@@ -22,6 +30,8 @@ export interface BenchRow {
   heldOutAfter?: number
   steps?: number
   seconds?: number
+  /** What else must be known of it; where there is no figure, why. */
+  note?: string
 }
 
 /** Progress, for people; it goes to stderr. */
@@ -30,6 +40,8 @@ export type BenchLog = (text: string) => void
 /** What e2e/bench/NAME.ts exports. `rows` are the rows asked for; none means all. */
 export interface BenchModule {
   run(rows: string[], log: BenchLog): Promise<BenchRow[]>
+  /** Programs that were compared, by name, beside those of `Machine`. */
+  versions?(): Promise<Record<string, string>>
 }
 
 export interface BenchRequest {
@@ -59,8 +71,8 @@ export function parseBenchArguments(args: readonly string[], known: readonly str
   return { json, requests: requests.length > 0 ? requests : known.map(bench => ({ bench, rows: [] })) }
 }
 
-const columns = ['bench', 'row', 'value', 'unit', 'spread', 'peer', 'peerValue', 'ratio'] as const
-const learnColumns = ['seed', 'before', 'after', 'heldOutBefore', 'heldOutAfter', 'steps', 'seconds'] as const
+const columns = ['bench', 'row', 'value', 'unit', 'spread', 'peer', 'peerValue', 'peerSpread', 'ratio', 'ratioSpread', 'samples', 'goal', 'met'] as const
+const learnColumns = ['seed', 'before', 'after', 'heldOutBefore', 'heldOutAfter', 'steps', 'seconds', 'note'] as const
 
 /** The rows under the columns that at least one of them fills, padded with blanks. */
 export function table(rows: readonly BenchRow[]): string {
@@ -71,8 +83,9 @@ export function table(rows: readonly BenchRow[]): string {
   return cells.map(line => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  ').trimEnd()).join('\n')
 }
 
-function cell(value: string | number | [number, number] | undefined): string {
+function cell(value: string | number | boolean | [number, number] | undefined): string {
   if (value === undefined) return ''
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string') return value
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toPrecision(4)
   return `${cell(value[0])}..${cell(value[1])}`

@@ -30,21 +30,23 @@ async function main(): Promise<number> {
   console.log = console.info = console.debug = console.error
   const rows: BenchRow[] = []
   const failed: { bench: string; error: string }[] = []
+  const versions: Record<string, string> = {}
   for (const { bench, rows: names } of asked.requests) {
     const log = (text: string) => process.stderr.write(`[${bench}] ${text}\n`)
     try {
       const module = (await import(pathToFileURL(join(folder, `${bench}.ts`)).href)) as BenchModule
       rows.push(...(await module.run(names, log)))
+      Object.assign(versions, await module.versions?.())
     } catch (error) {
       log(error instanceof Error ? (error.stack ?? error.message) : String(error))
       failed.push({ bench, error: message(error) })
     }
   }
   const machine = await describeMachine()
-  if (asked.json) process.stdout.write(`${JSON.stringify({ machine, rows, ...(failed.length > 0 ? { failed } : {}) })}\n`)
+  if (asked.json) process.stdout.write(`${JSON.stringify({ machine, versions, rows, ...(failed.length > 0 ? { failed } : {}) })}\n`)
   else {
     process.stdout.write(`${machine.cpu}, ${machine.cores} cores, ${machine.memoryGB} GB, ${machine.os}, Node ${machine.node}, `)
-    process.stdout.write(`${machine.chromium ?? 'no Chromium'}\n\n${table(rows)}\n`)
+    process.stdout.write(`${[machine.chromium ?? 'no Chromium', ...Object.entries(versions).map(([name, version]) => `${name} ${version}`)].join(', ')}\n\n${table(rows)}\n`)
     for (const { bench, error } of failed) process.stdout.write(`FAILED ${bench}: ${error}\n`)
   }
   return failed.length > 0 ? 1 : 0

@@ -9,7 +9,7 @@ import { findPython } from './prerequisites'
 import { capture, projectRoot, runCommand } from './run-command'
 
 /** `openenv` is .venv-openenv from e2e/openenv/requirements.txt; `reference` likewise. */
-export type VenvName = 'openenv' | 'openenv-old' | 'openenv-libraries' | 'reference'
+export type VenvName = 'openenv' | 'openenv-old' | 'openenv-libraries' | 'reference' | 'optimum'
 
 interface Recipe {
   /** Path from the repository's root. */
@@ -23,6 +23,7 @@ const RECIPES: Record<VenvName, Recipe> = {
   'openenv-old': { requirements: 'e2e/openenv/requirements-old.txt', over: 'openenv' },
   'openenv-libraries': { requirements: 'e2e/openenv/requirements-libraries.txt', over: 'openenv' },
   reference: { requirements: 'e2e/reference/requirements.txt' },
+  optimum: { requirements: 'e2e/bench/requirements-optimum.txt', over: 'reference' },
 }
 
 /** Path of an environment's Python, whether or not it has been made. */
