@@ -28,10 +28,12 @@ interface ScaleOptions {
   /** Values below 0 are possible, so 0 is no natural end. */
   signed: boolean
   axis: CurveAxis
+  /** Points stand on the first and the last place, and would be cut in half. */
+  marks?: boolean
 }
 
 /** Shares keep their whole range in view, so that a small change does not look large; what cannot be negative begins at 0. */
-export function valueScale({ x, values, log, unit, signed, axis }: ScaleOptions): Scale {
+export function valueScale({ x, values, log, unit, signed, axis, marks = false }: ScaleOptions): Scale {
   const low = values.reduce((a, b) => Math.min(a, b), Infinity)
   const high = values.reduce((a, b) => Math.max(a, b), -Infinity)
   const y = values.length === 0 ? [0, 1] : log ? spread(low, high, 0.15) : unit === 'share' ? [0, 1] : signed ? spread(low, high, 0.5) : spread(Math.min(0, low), high, 1)
@@ -39,7 +41,7 @@ export function valueScale({ x, values, log, unit, signed, axis }: ScaleOptions)
   const places = log ? logTicks(from, to) : ticks(from, to, 4).map((at) => ({ at, label: unit === 'share' ? `${plain(Math.round(at * 100))} %` : short(at) }))
   const ends = padded(log ? [from, to] : [places[0]?.at ?? from, places.at(-1)?.at ?? to])
   const xEnds: [number, number] = x[0] === x[1] ? [x[0] - 1, x[1] + 1] : [x[0], x[1]]
-  return { x: xEnds, xTicks: placeTicks(xEnds, x, axis), y: ends, yTicks: places, log }
+  return { x: marks ? padded(xEnds) : xEnds, xTicks: placeTicks(xEnds, x, axis), y: ends, yTicks: places, log }
 }
 
 /** A line on the very end would be cut in half. */

@@ -116,6 +116,8 @@ describe('evaluations that the run made itself', () => {
     expect(own).toMatchObject({ label: 'held out', metric: 'eval_success', places: [0, 2, 4], values: [0.1, 0.5, 1] })
     expect(rows.map(({ x, y }) => [x, ...y])).toEqual([[0, null, 0.1], [1, 0.5, expect.closeTo(0.3)], [2, 0.5, 0.5], [3, 0.5, 0.75], [4, 0.5, 1]])
     expect(rows.map(({ whiskers }) => whiskers[1]?.map((end) => Number(end.toFixed(2))) ?? null)).toEqual([[0.02, 0.4], null, [0.24, 0.76], null, [0.72, 1]])
+    // Where a point stands at an end, there is room for it.
+    expect([line('success').scale.x, view('entropy', [evaluated]).scale.x]).toEqual([[expect.closeTo(-0.08), expect.closeTo(4.08)], [1, 4]])
     expect(line('reward').rows[2]?.whiskers[1]?.[0]).toBeCloseTo(0.5 - (1.96 * 0.5) / Math.sqrt(10), 3)
   })
   it('follow the axis, are not smoothed, and are no part of curves that nobody evaluated', () => {

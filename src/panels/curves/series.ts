@@ -159,7 +159,7 @@ export function viewOf(spec: CurveSpec, runs: readonly DrawnRun[], present: numb
   const leftOut = log ? lines.reduce((n, { places, values }) => n + values.filter((v, i) => v !== null && v <= 0 && inView(places[i] ?? NaN)).length, 0) : 0
   const unit = spec.stacked ? 'share' : unitOf(spec.lines[0]?.metric ?? '')
   const signed = ['loss', 'reward'].includes(spec.id) || spec.group === 'other'
-  return { rows: thinned(rows), lines, scale: valueScale({ x: domain, values: seen, log, unit, signed, axis: options.axis }), stacked: spec.stacked ?? false, smoothed, leftOut }
+  return { rows: thinned(rows), lines, scale: valueScale({ x: domain, values: seen, log, unit, signed, axis: options.axis, marks: options.range === null && lines.some(({ intervals }) => intervals) }), stacked: spec.stacked ?? false, smoothed, leftOut }
 }
 
 interface Placed {
