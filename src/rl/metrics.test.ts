@@ -75,6 +75,8 @@ describe('rewardMetrics', () => {
     expect(metrics['rewards/Catch/std']).toBe(0.5)
     expect(metrics['success']).toBeCloseTo(1 / 3, 12)
     expect(metrics['groups/useful']).toBe(0.5)
+    // Of the groups (1, 0) and (0.5).
+    expect([metrics['groups/best_reward'], metrics['groups/worst_reward']]).toEqual([0.75, 0.25])
     expect(metrics['completions/effective']).toBe(2)
   })
   it('takes the spread of the group or of the step', () => {

@@ -18,8 +18,8 @@ const EXIT_REASONS: readonly ExitReason[] = ['env_done', 'answered', 'turn_limit
 /**
  * reward, reward_std (ddof 1 over the whole step, not the mean of group deviations), rewards/{name}/mean and /std,
  * frac_reward_zero_std (share of scorable episodes whose group, or with 'batch' whose step, has no spread), success (share
- * of scorable episodes that solved the task, as the environment says), groups/useful (share of groups with a signal) and completions/effective
- * (number of episodes with a non-zero advantage).
+ * of scorable episodes that solved the task, as the environment says), groups/useful (share of groups with a signal), groups/best_reward and
+ * /worst_reward, and completions/effective (number of episodes with a non-zero advantage).
  *
  * @param name what the reward is called, as TRL's environment class name
  * @param advantages [episodes], same order
@@ -45,8 +45,15 @@ export function rewardMetrics(
     frac_reward_zero_std: mean(noSpread),
     success: mean(episodes.flatMap(({ reward, rewards: parts, success, environment }) => (reward === null ? [] : [(parts || environment !== undefined ? success === true : options.isSuccess(reward)) ? 1 : 0]))),
     'groups/useful': mean(groups.map((group) => (group.signal ? 1 : 0))),
+    ...(groups.length > 0 && groupExtremes(episodes, groups)),
     'completions/effective': Array.from(advantages).filter((advantage) => advantage !== 0).length,
   }
+}
+
+/** Best and worst reward of a group, means over the groups that have one: what the policy can do, and what it still does. */
+function groupExtremes(episodes: readonly Episode[], groups: readonly GroupStatistics[]): Metrics {
+  const rewards = groups.map(({ group }) => episodes.flatMap((episode) => (episode.group === group && episode.reward !== null ? [episode.reward] : [])))
+  return { 'groups/best_reward': mean(rewards.map(maximum)), 'groups/worst_reward': mean(rewards.map(minimum)) }
 }
 
 /** rewards/{name}/mean and /std of each reward function, of the environment's alone where there is no other. */

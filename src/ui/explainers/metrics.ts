@@ -17,6 +17,8 @@ export const METRIC_EXPLAINERS = {
     'Share of the step’s scorable episodes whose group has no spread of rewards: all succeeded or all failed, so their advantages are 0. Near 1 hardly anything is learned: the task is too hard, too easy, or the sampling too cold. Raise num_generations or temperature.',
   ),
   'groups/useful': from('dapo', 'Share of the step’s groups with a signal: different rewards within the group. The others have advantage 0 throughout. With dynamic_sampling, DAPO’s idea, others are sampled in their place; the share is of all that were sampled.'),
+  'groups/best_reward': from('dapo', 'The best reward of each group, mean over the step’s groups: what the model can already do when it tries several times. Far above the mean, there is something to learn from.'),
+  'groups/worst_reward': from('dapo', 'The worst reward of each group, mean over the step’s groups: what the model still does. It meets the best one when every attempt ends alike, and the group then has no signal.'),
   'groups/resampled': from('dapo', 'Groups that dynamic sampling added to the step, each in place of one whose rewards were all equal. At max_resampled_groups the cap was reached, and some groups of the update may have no signal. A rise says that the task is nearly solved, or hopeless.'),
   'completions/effective': from('dapo', 'Number of episodes with an advantage other than 0: those that the update learns from.'),
   'completions/mean_length': from('trlMetrics', 'Tokens that the model itself wrote, mean over the step’s episodes; tool results are not counted. A slow rise may be thought or chatter: compare it with the reward. A fall to a few tokens often means that the model gave up calling tools.'),
