@@ -1,8 +1,9 @@
 /** The artifacts made of decoder layers: block_forward, block_backward, and decode / prefill over the KV cache. */
 
-import { product } from '../graph/dims'
+import { evaluate, product } from '../graph/dims'
 import { gradients } from '../graph/gradients'
 import { Graph, type Value } from '../graph/graph'
+import { after, worthKeeping } from '../graph/split'
 import { type BlockWeights, declareBlock, decodingBlock, trainingBlock } from '../model/block'
 import { hostCacheBlock } from '../model/host-cache-block'
 import { blockParameters, loraParameters } from '../model/parameters'
@@ -49,12 +50,39 @@ export function blockForward(spec: ArtifactSpec, batch: number): Graph {
  */
 export function blockBackward(spec: ArtifactSpec, batch: number): Graph {
   const { g, x, y, weights } = buildBlock(`block_backward_${batch}`, spec, batch)
+  outputGradients(g, spec, x, y, weights)
+  return g
+}
+
+function outputGradients(g: Graph, spec: ArtifactSpec, x: Value, y: Value, weights: BlockWeights): void {
   const dy = g.input('dy', 'float32', y.shape)
   const trained = trainedBlockTensors(spec)
   const [dx, ...parts] = gradients([{ output: y, seed: dy }], [x, ...trained.map((t) => weights.tensor(t.name) as Value)])
   g.output('dx', dx as Value)
   trained.forEach((tensor, i) => g.output(`d.${tensor.name}`, parts[i] as Value))
-  return g
+}
+
+/**
+ * blockForward and blockBackward with the costly values of the forward kept between them ('keep.0', 'keep.1', …) instead of computed again:
+ * the same numbers for more memory. Few bytes enough are kept where `keptBytes` says so.
+ */
+export function keepingBlock(spec: ArtifactSpec, batch: number): { forward: Graph; backward: Graph } {
+  const { g: forward, y: forwardY } = buildBlock(`block_forward_keep_${batch}`, spec, batch)
+  const { g, x, y, weights } = buildBlock(`block_backward_kept_${batch}`, spec, batch)
+  const [first, second] = [[...forward.nodes], [...g.nodes]]
+  outputGradients(g, spec, x, y, weights)
+  // Both graphs were built by the same code: a value of one has its twin at the same place in the other.
+  const twins = new Map(second.flatMap((node, n) => node.outputs.map((value, i) => [value, first[n]?.outputs[i] as Value] as const)))
+  const kept = worthKeeping(g, new Set(second))
+  forward.output('y', forwardY)
+  kept.forEach((value, i) => forward.output(`keep.${i}`, twins.get(value) as Value))
+  return { forward, backward: after(g, `block_backward_kept_${batch}`, new Map(kept.map((value, i) => [value, `keep.${i}`]))) }
+}
+
+/** Bytes that one layer keeps of a micro-batch of `batch` rows of `tokens`. */
+export function keptBytes(forward: Graph, tokens: number): number {
+  const kept = forward.outputs.filter(({ name }) => name.startsWith('keep.'))
+  return kept.reduce((sum, { value }) => sum + value.shape.reduce((n: number, dim) => n * evaluate(dim, { tokens }), 4), 0)
 }
 
 /** Trained tensors of a layer, in the order in which they lie in the flat parameter vector. */

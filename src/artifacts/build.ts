@@ -3,7 +3,7 @@
 import { PlaygroundError } from '../core/errors'
 import type { Graph } from '../graph/graph'
 import { OPSET, toOnnx } from '../graph/onnx'
-import { blockBackward, blockForward, decodeGraph, hostDecodeGraph } from './blocks'
+import { blockBackward, blockForward, decodeGraph, hostDecodeGraph, keepingBlock } from './blocks'
 import { accumulate, adamw, gradNorm } from './optimizer'
 import {
   embed, embedBackward, headBackwardEndGraph, headBackwardGraph, headBackwardPartGraph, headBackwardStartGraph, headForwardGraph, headForwardPartGraph,
@@ -23,6 +23,8 @@ export interface FrozenWeights {
 export function buildArtifact(spec: ArtifactSpec, name: ArtifactName, frozen?: FrozenWeights): Graph {
   const blockBatch = /^block_(forward|backward)_(\d+)$/.exec(name)
   if (blockBatch) return (blockBatch[1] === 'forward' ? blockForward : blockBackward)(spec, Number(blockBatch[2]))
+  const keeping = /^block_(forward_keep|backward_kept)_(\d+)$/.exec(name)
+  if (keeping) return keepingBlock(spec, Number(keeping[2]))[keeping[1] === 'forward_keep' ? 'forward' : 'backward']
   const head = frozen && { norm: frozen.norm, table: frozen.head }
   switch (name) {
     case 'embed':

@@ -20,6 +20,8 @@ export type ArtifactName =
   | 'prefill_host'
   | `block_forward_${number}`
   | `block_backward_${number}`
+  | `block_forward_keep_${number}`
+  | `block_backward_kept_${number}`
   | 'head_sample'
   | 'head_sample_filtered'
   | 'head_forward'
@@ -32,7 +34,7 @@ export type ArtifactName =
   | 'grad_norm'
   | 'adamw'
 
-/** Rows per micro-batch that block graphs are made for (the suffix of block_forward_N and block_backward_N). */
+/** Rows per micro-batch that block graphs are made for (the suffix of block_forward_N and the like). */
 export const BATCH_SIZES = [1, 2, 4, 8] as const
 
 /** Every artifact of a spec. */
@@ -46,6 +48,8 @@ export function artifactNames(spec: ArtifactSpec): ArtifactName[] {
     'prefill_host',
     ...BATCH_SIZES.map((n) => `block_forward_${n}` as const),
     ...BATCH_SIZES.map((n) => `block_backward_${n}` as const),
+    ...BATCH_SIZES.map((n) => `block_forward_keep_${n}` as const),
+    ...BATCH_SIZES.map((n) => `block_backward_kept_${n}` as const),
     'head_sample',
     'head_sample_filtered',
     ...(headInParts(spec) ? HEAD_PARTS : HEAD_WHOLE),

@@ -92,6 +92,14 @@ export class Graph {
     return value
   }
 
+  /** The same constant as another graph has. */
+  copyConstant({ value: { dtype, name }, dims, data }: Constant): Value {
+    if (dtype === 'uint8' || dtype === 'uint4') return this.bytes(dtype, data as Uint8Array, dims)
+    // Small ones are stored once; a baked weight is known by its name.
+    if (name.startsWith('const_')) return this.store(dtype, data, dims)
+    return this.weight(name, data as Float32Array, dims)
+  }
+
   /** Appends a node. Callers (ops/) have checked the inputs and inferred the output types. */
   node(
     op: string,

@@ -25,9 +25,9 @@ export async function backward(model: LoadedModel, scope: Scope, pass: ForwardPa
     }
   }
 
-  const block = await sessions.get(`block_backward_${pass.micro.batch}` as ArtifactName)
+  const block = await sessions.get(`block_backward_${pass.kept ? 'kept_' : ''}${pass.micro.batch}` as ArtifactName)
   for (let layer = spec.config.num_hidden_layers - 1; layer >= 0; layer--) {
-    const inputs = { ...pass.shared, x: pass.states[layer] as DeviceTensor, dy: dx, ...weights.blocks[layer], ...parameters.layerInputs(layer) }
+    const inputs = { ...pass.shared, x: pass.states[layer] as DeviceTensor, dy: dx, ...pass.kept?.[layer], ...weights.blocks[layer], ...parameters.layerInputs(layer) }
     const out = await device.run(block, inputs)
     for (const tensor of Object.values(out)) scope.keep(tensor)
     dx = out.dx as DeviceTensor

@@ -14,20 +14,29 @@ export interface ForwardPass {
   /** Input of each layer, then the output of the last: [layers + 1] of [batch · tokens, hidden]. */
   states: DeviceTensor[]
   chunks: HeadChunk[]
+  /** What each layer's backward need not compute again, by its input's name; null where it does. */
+  kept: Record<string, DeviceTensor>[] | null
 }
+
+/**
+ * Most bytes that a micro-batch keeps between forward and backward on WASM. On WebGPU nothing is kept: memory is what is scarce there, and the
+ * plan counts on it.
+ */
+const KEPT_BYTES = 256e6
 
 /** All head rows of a micro-batch with x's row counted over the whole micro-batch. */
 function headRows(micro: MicroBatch): HeadRow[] {
   return micro.rows.flatMap((row, r) => row.heads.map((head) => ({ ...head, at: head.at + r * micro.tokens })))
 }
 
-/** Runs embed, the blocks and head_forward. Device tensors are kept by `scope`. */
+/** Runs embed, the blocks and head_forward. Device tensors are kept by `scope`. `trains`: a backward pass follows. */
 export async function forward(
   model: LoadedModel,
   scope: Scope,
   micro: MicroBatch,
   temperature: number,
   adapter: readonly DeviceTensor[] | undefined,
+  trains = false,
 ): Promise<ForwardPass> {
   const { device, sessions, weights, parameters, spec } = model
   const { batch, tokens } = micro
@@ -40,12 +49,18 @@ export async function forward(
   }
   const embedded = await device.run(await sessions.get('embed'), { ...weights.table, ids })
   const states = [scope.keep(embedded.x as DeviceTensor)]
-  const block = await sessions.get(`block_forward_${batch}` as ArtifactName)
-  for (let layer = 0; layer < spec.config.num_hidden_layers; layer++) {
+  const layers = spec.config.num_hidden_layers
+  const keeps = trains && device.backend === 'wasm' && layers * sessions.keptBytes(batch, tokens) <= KEPT_BYTES
+  const kept: Record<string, DeviceTensor>[] = []
+  const block = await sessions.get(`block_forward_${keeps ? 'keep_' : ''}${batch}` as ArtifactName)
+  for (let layer = 0; layer < layers; layer++) {
     const inputs = { ...shared, x: states[layer] as DeviceTensor, ...weights.blocks[layer], ...parameters.layerInputs(layer, adapter) }
-    states.push(scope.keep((await device.run(block, inputs)).y as DeviceTensor))
+    const { y, ...rest } = await device.run(block, inputs)
+    for (const tensor of Object.values(rest)) scope.keep(tensor)
+    kept.push(rest)
+    states.push(scope.keep(y as DeviceTensor))
   }
 
   const chunks = await scoreRows(model, states[states.length - 1] as DeviceTensor, headRows(micro), temperature)
-  return { micro, ids, shared, states, chunks }
+  return { micro, ids, shared, states, chunks, kept: keeps ? kept : null }
 }

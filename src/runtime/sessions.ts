@@ -1,7 +1,9 @@
 /** Sessions of the training artifacts, built when first needed and released together. */
 
+import { keptBytes } from '../artifacts/blocks'
 import { buildArtifact, type FrozenWeights } from '../artifacts/build'
 import type { ArtifactName, ArtifactSpec } from '../artifacts/spec'
+import type { Graph } from '../graph/graph'
 import { toOnnx } from '../graph/onnx'
 import type { Device, DeviceSession } from './device'
 
@@ -12,6 +14,7 @@ export class Sessions {
   /** Weights to bake into the sampling graphs; null passes them as inputs. Set before the first of those is made. */
   frozen: FrozenWeights | null = null
   private readonly made = new Map<ArtifactName, Promise<DeviceSession>>()
+  private readonly keeping = new Map<number, Graph>()
 
   constructor(
     private readonly device: Device,
@@ -28,6 +31,13 @@ export class Sessions {
       session.catch(() => this.made.delete(name))
     }
     return session
+  }
+
+  /** Bytes that one layer of a micro-batch keeps between forward and backward, where the costly values are kept. */
+  keptBytes(batch: number, tokens: number): number {
+    const graph = this.keeping.get(batch) ?? buildArtifact(this.spec, `block_forward_keep_${batch}`)
+    this.keeping.set(batch, graph)
+    return keptBytes(graph, tokens)
   }
 
   async release(): Promise<void> {

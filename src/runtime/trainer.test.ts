@@ -1,9 +1,10 @@
 /** Scores and gradients of a small random model on WASM: what must not change them, and what must be refused. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { LoraConfig } from '../core/config'
 import type { NamedTensor, SequenceScores, TrainSequence } from '../core/engine'
 import type { EngineInstance } from './create'
+import type { Sessions } from './sessions'
 import { readGradients, slopes } from './gradient-probe'
 import { CONFIG, LORA, QWEN2_CONFIG, randomAdapter } from './testing/random-model'
 import { ADAM, batch, gradientOf, largest, logprobs, options, size, start, vector } from './testing/small-trainer'
@@ -48,6 +49,20 @@ describe.each([
     expect(calls).toBeGreaterThan(1)
     const gradient = vector((await readGradients(engine)).gradients)
     expect(largest(gradient, expected.gradient) / size(expected.gradient)).toBeLessThan(1e-5)
+  })
+
+  it('whether the forward’s costly values are kept or computed again', async () => {
+    const [engine] = engines()
+    await engine.importParameters(initial)
+    const { sessions } = (engine as unknown as { loaded: { sessions: Sessions } }).loaded
+    const kept = vi.spyOn(sessions, 'keptBytes').mockReturnValue(Infinity)
+    const asked = vi.spyOn(sessions, 'get')
+    const again = await gradientOf(engine, [0, 1, 2])
+    kept.mockRestore()
+    const names = asked.mock.calls.map(([name]) => name)
+    asked.mockRestore()
+    expect(names.some((name) => /^block_backward_\d/.test(name)) && !names.some((name) => name.includes('kept'))).toBe(true)
+    expect(largest(again, expected.gradient) / size(expected.gradient)).toBeLessThan(1e-6)
   })
 
   // Apart, the two sequences of a group share no row.

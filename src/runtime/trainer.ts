@@ -39,7 +39,7 @@ export class EngineTrainer implements Trainer {
     const { device, parameters, sessions } = this.model
     for (const micro of packBatch(this.checked(batch), this.packing())) {
       await this.scoped(async (scope) => {
-        const pass = await forward(this.model, scope, micro, temperature, undefined)
+        const pass = await forward(this.model, scope, micro, temperature, undefined, true)
         const scores = new Map(micro.sequences.map((i) => [i, emptyScores((batch[i] as TrainSequence).ids.length)]))
         fillScores(scores, pass)
         const gradients = loss(micro.sequences, [...scores.values()])
@@ -138,10 +138,9 @@ export class EngineTrainer implements Trainer {
     return Promise.resolve()
   }
 
-  /** Back to the starting adapter, or a fresh LoRA drawn from `seed`: version 0, no optimizer state, no reference. Throws 'engine' in full training. */
+  /** Back to the starting adapter, or a fresh LoRA drawn from `seed`; in full training to the weights as they were loaded. Version 0, no optimizer state, no reference. */
   resetAdapter(seed: number): void {
-    const { parameters, device, spec, startingAdapter } = this.model
-    if (!spec.lora) throw new PlaygroundError('engine', 'There is no adapter to reset in full-parameter training.', 'Load the model again.')
+    const { parameters, device, startingAdapter } = this.model
     if (startingAdapter) parameters.importTensors(startingAdapter)
     else parameters.load(freshLora(parameters.layout, seed))
     device.free(...(this.reference ?? []))
