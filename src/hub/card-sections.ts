@@ -1,6 +1,7 @@
 /** Sections of a model card: the run's settings, its rewards, its evaluations, its prompts; each is Markdown without its heading. */
 
 import { datasetName, specName } from '../core/environment-spec'
+import { runEvaluations } from '../core/evaluation'
 import type { EvaluationRecord, RunRecord, StepSummary } from '../core/run-record'
 import { wilson } from '../core/interval'
 import { markdownCode, markdownText } from './card-text'
@@ -73,11 +74,15 @@ export function settingsSection({ config, lora }: RunRecord): string {
   return `${head}\n\n${table(['setting', 'value'], [...rows, ...peft])}${start}`
 }
 
+/** First, last and some between. */
+function some<T>(all: readonly T[]): T[] {
+  const every = Math.max(1, Math.ceil((all.length - 1) / (MOST_ROWS - 1)))
+  return all.filter((_, i) => i % every === 0 || i === all.length - 1)
+}
+
 /** First, last and some steps between. */
 export function rewardSection(history: readonly StepSummary[]): string {
-  const every = Math.max(1, Math.ceil((history.length - 1) / (MOST_ROWS - 1)))
-  const shown = history.filter((_, i) => i % every === 0 || i === history.length - 1)
-  const rows = shown.map(({ step, metrics, rewardMin, rewardMax, unscorable, episodes }) => {
+  const rows = some(history).map(({ step, metrics, rewardMin, rewardMax, unscorable, episodes }) => {
     const success = metrics['success']
     return [String(step), number(metrics['reward']), number(metrics['reward_std']), `${number(rewardMin)} … ${number(rewardMax)}`, typeof success === 'number' ? PERCENT.format(success) : '–', `${episodes - unscorable} of ${episodes}`]
   })
@@ -92,7 +97,7 @@ export function latestEvaluations(evaluations: readonly EvaluationRecord[]): Eva
 
 /** Success with Wilson's interval, for each precision of the base that was measured. */
 export function evaluationSection({ evaluations, config }: RunRecord): string {
-  const latest = latestEvaluations(evaluations)
+  const latest = latestEvaluations([...evaluations.filter(({ metrics }) => !metrics), ...some(runEvaluations(evaluations))])
   const quantised = config.precision !== 'float32'
   if (latest.length === 0) return 'Success was not measured apart from training.'
   const rows = latest.map(({ step, split, solved, scorable, reward, precision, policy, greedy }) => {

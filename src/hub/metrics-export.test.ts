@@ -44,3 +44,14 @@ it('names metrics for trackio as the Trainer does there, one row a step, and giv
   expect(files.get('README.md')).toContain(`--project ${settings.project}`)
   expect(files.get('open_in_trackio.py')).toContain('trackio.log(')
 })
+
+it('gives what the run evaluated itself the Trainer’s own names, before the first step too', () => {
+  const evaluation = (step: number) => ({ ...sampleRun().evaluations[0]!, step, greedy: true as const, metrics: { eval_reward: step, eval_success: null } })
+  const run = sampleRun({ evaluations: [evaluation(0), evaluation(2)], config: { ...sampleRun().config, grpo: { ...sampleRun().config.grpo, eval_strategy: 'steps', eval_steps: 7 } } })
+  expect(metricsCsv(sampleHistory(), run.evaluations)).toBe('step,eval_reward,eval_success,reward,rewards/echo_env/mean,loss,kl\n0,0,,,,,\n1,,,0.3333333333333333,0,,\n2,2,,0.6666666666666666,0.3333333333333333,-1e-8,0.5\n')
+  const state = JSON.parse(trainerState(run, sampleHistory()))
+  expect(state.eval_steps).toBe(7)
+  expect(state.log_history.map(({ step, eval_reward, reward }: Record<string, number>) => [step, eval_reward, reward])).toEqual([[0, 0, undefined], [1, undefined, 1 / 3], [2, undefined, 2 / 3], [2, 2, undefined]])
+  const trackio = trackioFiles(run, sampleHistory())[0]?.content as string
+  expect(trackio.split('\n')[0]).toBe('step,eval/reward,eval/success,train/reward,train/rewards/echo_env/mean,train/loss,train/kl')
+})

@@ -2,6 +2,7 @@
 
 import { specName } from '../core/environment-spec'
 import { csvLine, csvNumber } from '../core/csv'
+import { runEvaluations } from '../core/evaluation'
 import type { EvaluationRecord, ExportFile, RunRecord, StepSummary } from '../core/run-record'
 import { wellFormedJson } from '../core/text'
 import { withoutTokens } from './secrets'
@@ -19,20 +20,24 @@ function csv(rows: readonly Logged[]): string {
   return csvLine(['step', ...names]) + rows.map(({ step, metrics }) => csvLine([String(step), ...names.map((name) => csvNumber(metrics[name]))])).join('')
 }
 
-/** One line per step, TRL's metric names as columns, every digit of every number. */
-export function metricsCsv(history: readonly StepSummary[]): string {
-  return csv(history)
+/** One line per step, TRL's metric names as columns, every digit of every number; what the run evaluated itself stands beside its step as eval_…. */
+export function metricsCsv(history: readonly StepSummary[], evaluations: readonly EvaluationRecord[] = []): string {
+  return csv(merged(inOrder([...history, ...runEvaluations(evaluations)])))
 }
 
-/** The Trainer's name for a metric on a named evaluation set. */
-function evaluated({ step, split, solved, scorable, reward }: EvaluationRecord): Logged {
+/** By step; at one step, the training comes first. */
+const inOrder = (rows: readonly Logged[]): Logged[] => [...rows].sort((a, b) => a.step - b.step)
+
+/** What a run evaluated itself has the Trainer's names; what a person asked for, its names on a named evaluation set. */
+function evaluated({ step, split, solved, scorable, reward, metrics }: EvaluationRecord): Logged {
+  if (metrics) return { step, metrics }
   const success = scorable > 0 ? solved / scorable : null
   return { step, metrics: { [`eval_${split}_success`]: success, [`eval_${split}_reward`]: scorable > 0 ? reward : null } }
 }
 
-/** Steps and evaluations in order; at one step, the training comes first. */
+/** Steps and evaluations in order. Of those that a person asked for, the policy's own as it samples: the others have no name there. */
 function logHistory(run: RunRecord, history: readonly StepSummary[]): Logged[] {
-  return [...history, ...run.evaluations.filter(({ policy, greedy }) => !policy && !greedy).map(evaluated)].sort((a, b) => a.step - b.step)
+  return inOrder([...history, ...run.evaluations.filter(({ policy, greedy, metrics }) => metrics || (!policy && !greedy)).map(evaluated)])
 }
 
 /** trainer_state.json as transformers' TrainerState reads it. One epoch is the whole run. */
@@ -44,7 +49,7 @@ export function trainerState(run: RunRecord, history: readonly StepSummary[]): s
     best_metric: null,
     best_model_checkpoint: null,
     epoch: epoch(run.step),
-    eval_steps: grpo.max_steps,
+    eval_steps: grpo.eval_strategy === 'steps' ? grpo.eval_steps : grpo.max_steps,
     global_step: run.step,
     is_hyper_param_search: false,
     is_local_process_zero: true,

@@ -44,6 +44,21 @@ describe('dry run', () => {
     expect(await dryRun(setup({ seed: 2 }), { ...quiet, now: () => 0 })).not.toEqual(first)
   })
 
+  it('asks the person’s own reward functions, as a step would', async () => {
+    const asked: number[] = []
+    const tried = {
+      ...setup({ reward_funcs: [{ name: 'custom', called: 'mine', code: '' }] }),
+      callCustom: async (_: unknown, { prompts, trainer_state }: { prompts: readonly unknown[]; trainer_state: { global_step: number } }) => {
+        asked.push(prompts.length, trainer_state.global_step)
+        return { rewards: prompts.map((_, i) => i % 2), metrics: {} }
+      },
+    }
+    const report = await dryRun(tried, quiet)
+    expect(asked).toEqual([8, 0])
+    expect(report.rewards).toEqual([0, 1, 0, 1, 0, 1, 0, 1])
+    await expect(dryRun(setup({ reward_funcs: [{ name: 'custom', called: 'mine', code: '' }] }), quiet)).rejects.toMatchObject({ message: expect.stringContaining('not allowed') })
+  })
+
   it('tells budgets that ran out, missing rewards and failures apart', async () => {
     expect(await dryRun(setup({ max_completion_length: 3 }), quiet)).toMatchObject({ outOfTokens: 8, calls: 0 })
     expect(await dryRun(setup({ max_tool_calling_iterations: 1 }, { pulls: 2 }), quiet)).toMatchObject({ outOfTurns: 8, outOfTokens: 0 })

@@ -12,7 +12,7 @@ import { countTrained, groupStatistics, mean, sum } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout } from '../rollout/rollout'
 import { assertNotStopped } from '../train/guard'
-import { scoreEpisodes } from '../train/scoring'
+import { type CallCustom, scoreEpisodes } from '../train/scoring'
 import { groupSeeds } from '../train/seeds'
 import { updatePolicy } from '../train/update'
 import type { Doing } from './examine'
@@ -29,6 +29,8 @@ export interface DryRun {
   environment: Environment
   chat: ChatFormat
   config: RunConfig
+  /** Runs reward functions of the person's own; absent where there is no sandbox. */
+  callCustom?: CallCustom
 }
 
 interface Options {
@@ -42,12 +44,12 @@ interface Options {
 
 /** Plays, measures and reports. Throws PlaygroundError 'stopped' when the signal aborts, else what sampling or training throws. */
 export async function dryRun(run: DryRun, { onEvent, onProgress, signal, now = () => performance.now() / 1000 }: Options): Promise<DryRunReport> {
-  const { engine, environment, config } = run
+  const { engine, environment, config, callCustom } = run
   const { grpo } = config
   const began = now()
   const episodes = await play(run, onEvent, onProgress, signal)
   assertNotStopped(signal, STOPPED)
-  await scoreEpisodes(episodes, { grpo, environment: environment.name, step: 0, ...(signal && { signal }) })
+  await scoreEpisodes(episodes, { grpo, environment: environment.name, step: 1, ...(callCustom && { callCustom }), ...(signal && { signal }) })
   const sampled = now()
   const scorable = episodes.filter(({ reward }) => reward !== null)
   if (scorable.length > 0) await trainingPass(engine, config, scorable, signal)

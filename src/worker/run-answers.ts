@@ -1,6 +1,7 @@
 /** What a person asks of the loaded model between its steps: a chat, a comparison, an examination, a dry run. */
 
 import type { RunConfig } from '../core/config'
+import type { CallCustom } from '../train/scoring'
 import type { ChatSession } from './chat'
 import { answerComparison, type Compared } from './compare-policies'
 import { answerDryRun } from './dry-run'
@@ -11,6 +12,7 @@ import { chatRefused } from './run-messages'
 export interface Answering extends Compared {
   config: RunConfig
   talk: ChatSession
+  callCustom?: CallCustom
 }
 
 /** The run around it. */

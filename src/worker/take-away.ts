@@ -98,7 +98,7 @@ async function trlFiles(kept: Kept): Promise<ExportFile[]> {
 async function metricFiles({ run, history }: Kept): Promise<{ csv: ExportFile; trackio: ExportFile[]; state: ExportFile }> {
   const { metricsCsv, trackioFiles, trainerState } = await import('../hub/metrics-export')
   return {
-    csv: { path: 'metrics.csv', content: metricsCsv(history) },
+    csv: { path: 'metrics.csv', content: metricsCsv(history, run.evaluations) },
     state: { path: 'trainer_state.json', content: trainerState(run, history) },
     trackio: trackioFiles(run, history),
   }
