@@ -195,6 +195,9 @@ export function loraScale(lora: LoraConfig): number {
   return lora.lora_alpha / (lora.use_rslora ? Math.sqrt(lora.r) : lora.r)
 }
 
+/** The LoRA that a run trains; null where it trains every weight. */
+export const trainedLora = ({ lora, use_peft }: Pick<RunConfig, 'lora' | 'use_peft'>): LoraConfig | null => (use_peft === false ? null : lora)
+
 export type Backend = 'webgpu' | 'wasm'
 
 /**
@@ -226,6 +229,8 @@ export interface RunConfig {
   enable_thinking: boolean
   grpo: GrpoConfig
   lora: LoraConfig
+  /** TRL's switch: false trains every weight of the model instead of a LoRA; absent: true. */
+  use_peft?: false
   /** 'auto' takes WebGPU where there is a real adapter, else WASM. */
   backend: Backend | 'auto'
 }

@@ -7,7 +7,7 @@ const keysOf = (change: Partial<GrpoConfig>) => conflictsOf({ ...DEFAULT_GRPO, .
 describe('settings that cannot go together', () => {
   it('are none in the defaults', () => {
     expect(conflictsOf(DEFAULT_GRPO)).toEqual([])
-    expect(() => assertNoConflict(DEFAULT_GRPO)).not.toThrow()
+    expect(() => assertNoConflict({ grpo: DEFAULT_GRPO })).not.toThrow()
   })
 
   it.each<[Partial<GrpoConfig>, string[]]>([
@@ -26,8 +26,16 @@ describe('settings that cannot go together', () => {
     expect(keysOf(change)).toEqual(keys)
   })
 
+  it('are a reference, coarse weights or a starting LoRA where every weight is trained', () => {
+    const keys = (beside: Parameters<typeof conflictsOf>[1], beta = 0) => conflictsOf({ ...DEFAULT_GRPO, beta }, beside).map(({ keys }) => keys)
+    expect(keys({ use_peft: false, precision: 'float32', adapter: null })).toEqual([])
+    expect(keys({ use_peft: false }, 0.1)).toEqual([['use_peft', 'beta']])
+    expect(keys({ use_peft: false, precision: 'int4', adapter: { kind: 'file', name: 'a' } })).toEqual([['use_peft'], ['use_peft']])
+    expect(keys({ precision: 'int4' }, 0.1)).toEqual([])
+  })
+
   it('are refused with the values and what to change', () => {
-    const refuse = () => assertNoConflict({ ...DEFAULT_GRPO, steps_per_generation: 12 })
+    const refuse = () => assertNoConflict({ grpo: { ...DEFAULT_GRPO, steps_per_generation: 12 } })
     expect(refuse).toThrow('steps_per_generation is 12, and a generation has only 8 episodes')
     try {
       refuse()

@@ -1,20 +1,23 @@
 /** Settings that are each allowed and cannot go together: one sentence for the control that would join them and for the worker that refuses them. */
 
-import type { GrpoConfig } from './config'
+import type { GrpoConfig, RunConfig } from './config'
 import { PlaygroundError } from './errors'
 
 export interface Conflict {
   /** The settings, by name; changing one of them ends it. */
-  keys: readonly (keyof GrpoConfig)[]
+  keys: readonly (keyof GrpoConfig | 'use_peft')[]
   /** What does not go together, with the values; no full stop. */
   why: string
   /** What to change, likewise. */
   advice: string
 }
 
+/** What of a run beside its GRPO settings can stand against them. */
+type Beside = Partial<Pick<RunConfig, 'use_peft' | 'precision' | 'adapter'>>
+
 /** Every conflict in these settings; none in TRL's defaults. */
-export function conflictsOf(grpo: GrpoConfig): Conflict[] {
-  const found: Conflict[] = []
+export function conflictsOf(grpo: GrpoConfig, beside: Beside = {}): Conflict[] {
+  const found: Conflict[] = beside.use_peft === false ? againstFull(grpo, beside) : []
   const { vllm_importance_sampling_mode: mode, vllm_importance_sampling_clip_min: least, vllm_importance_sampling_clip_max: most } = grpo
   if (grpo.loss_type === 'vespo' && grpo.vllm_importance_sampling_correction && mode.startsWith('sequence')) {
     found.push({
@@ -48,8 +51,25 @@ export function conflictsOf(grpo: GrpoConfig): Conflict[] {
   return found
 }
 
+/** What does not go with training every weight. */
+function againstFull({ beta }: GrpoConfig, { precision = 'float32', adapter = null }: Beside): Conflict[] {
+  const found: Conflict[] = []
+  if (precision !== 'float32') {
+    found.push({ keys: ['use_peft'], why: `with use_peft off every weight is trained, and weights kept as ${precision} cannot be`, advice: 'Choose precision float32 first' })
+  }
+  if (adapter) found.push({ keys: ['use_peft'], why: 'with use_peft off there is no LoRA, and a starting LoRA is chosen', advice: 'Choose none as starting LoRA first' })
+  if (beta > 0) {
+    found.push({
+      keys: ['use_peft', 'beta'],
+      why: `beta is ${beta} and pulls to the model as it was, of which no copy is kept where every weight is trained (use_peft off)`,
+      advice: 'Set beta to 0, or train a LoRA',
+    })
+  }
+  return found
+}
+
 /** Throws PlaygroundError('config') at the first conflict. */
-export function assertNoConflict(grpo: GrpoConfig): void {
-  const [first] = conflictsOf(grpo)
+export function assertNoConflict(config: Pick<RunConfig, 'grpo'> & Beside): void {
+  const [first] = conflictsOf(config.grpo, config)
   if (first) throw new PlaygroundError('config', `${first.why}.`, `${first.advice}.`)
 }

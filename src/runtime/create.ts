@@ -96,6 +96,7 @@ async function assemble(
     startingAdapter,
   }
   if (startingAdapter) model.parameters.importTensors(startingAdapter)
+  if (!lora) model.startingAdapter = await model.parameters.exportTensors()
   const info: EngineInfo = {
     backend,
     device: device.label,
@@ -144,7 +145,11 @@ export class EngineInstance extends EngineTrainer implements Engine {
   decode: Engine['decode'] = (tokens) => this.queued(() => this.sampler.decode(tokens))
   sample: Engine['sample'] = (requests, params) => this.queued(() => this.sampler.sample(requests, params))
 
-  useAdapter: Engine['useAdapter'] = (adapter) => this.queued(() => this.sampler.useAdapter(adapter))
+  useAdapter: Engine['useAdapter'] = (adapter) =>
+    this.queued(async () => {
+      if (adapter === 'off' && !this.lora) throw new PlaygroundError('config', 'All parameters are trained, so the base model is gone and cannot be asked.', 'Train a LoRA to compare with the base.')
+      await this.sampler.useAdapter(adapter)
+    })
 
   override score(batch: readonly TrainSequence[], options: { temperature: number; adapter?: Adapter }): Promise<SequenceScores[]> {
     return this.training(() => super.score(batch, options))

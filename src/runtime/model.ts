@@ -19,7 +19,7 @@ export interface LoadedModel {
   /** Tokens that the rotary tables and the KV cache reach. */
   contextLength: number
   headLimits: HeadLimits
-  /** What resetAdapter goes back to; null draws a fresh LoRA. */
+  /** What resetAdapter goes back to: in full training the weights as they were loaded; null draws a fresh LoRA. */
   startingAdapter: readonly NamedTensor[] | null
 }
 

@@ -23,7 +23,7 @@ import { baseTensors } from './weights'
 
 export interface PlanOptions {
   config: ModelConfig
-  lora: LoraConfig
+  lora: LoraConfig | null
   precision: Precision
   slots: number
   contextLength: number

@@ -14,7 +14,7 @@ export interface SelfTestOptions {
   /** A model of a layer or two, such as sliceSource keeps. */
   slice: WeightSource
   precision: Precision
-  lora: LoraConfig
+  lora: LoraConfig | null
   /** The GPU's name, for people. */
   adapterName: string
   /** Of WASM. */

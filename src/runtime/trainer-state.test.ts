@@ -161,6 +161,7 @@ describe('one engine', () => {
       for (const adapter of ['off', 'reference'] as const) {
         await expect(full.score(batch, { ...options, adapter })).rejects.toMatchObject({ kind: 'engine', message: expect.stringContaining(`'${adapter}'`) })
       }
+      await expect(full.useAdapter('off')).rejects.toMatchObject({ kind: 'config', message: expect.stringContaining('the base model is gone') })
       await full.dispose()
     })
   })
@@ -186,11 +187,17 @@ describe('one engine', () => {
       expect(await run(engine)).toEqual(expected)
     })
 
-    it('is refused where there is no adapter, instead of emptying the model', async () => {
+    it('goes back to the weights as they were loaded where there is no adapter', async () => {
       const full = await start({ lora: null })
-      const before = vector(await full.exportParameters())
-      expect(() => full.resetAdapter(1)).toThrow(/no adapter/)
+      const [before, scores] = [vector(await full.exportParameters()), logprobs(await full.score(batch, options))]
+      await full.accumulate(batch, options, slopes)
+      await full.optimizerStep(ADAM)
+      expect(vector(await full.exportParameters())).not.toEqual(before)
+      expect(logprobs(await full.score(batch, options))).not.toEqual(scores)
+      full.resetAdapter(1)
+      expect(full.version).toBe(0)
       expect(vector(await full.exportParameters())).toEqual(before)
+      expect(logprobs(await full.score(batch, options))).toEqual(scores)
       await full.dispose()
     })
   })

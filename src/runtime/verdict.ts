@@ -38,7 +38,7 @@ const SLOWEST_TOKEN = 1
 
 export interface JudgeRequest {
   config: ModelConfig
-  lora: LoraConfig
+  lora: LoraConfig | null
   precision: Precision
   backend: Backend
   grpo: Episodes

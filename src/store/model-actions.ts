@@ -1,6 +1,6 @@
 /** What the model panel's controls do: choose, look up, load, pause, token, stored models, starting LoRA. No React, no DOM. */
 
-import type { AdapterSource, Precision, RunConfig } from '../core/config'
+import { type AdapterSource, type Precision, type RunConfig, trainedLora } from '../core/config'
 import type { Command, Message } from '../worker/protocol'
 import { type ModelChoice, weightsKey, withModel } from './model-settings'
 import { inspectionOf, type ModelStore, type ModelView, subjectOf, testKey } from './model-store'
@@ -54,7 +54,7 @@ interface Page {
 /** The settings that the memory plan follows from. */
 function planKey(config: RunConfig): string {
   const { num_generations, prompts_per_step, max_completion_length } = config.grpo
-  return [weightsKey(config), config.backend, JSON.stringify(config.lora), num_generations, prompts_per_step, max_completion_length].join(' ')
+  return [weightsKey(config), config.backend, JSON.stringify(trainedLora(config)), num_generations, prompts_per_step, max_completion_length].join(' ')
 }
 
 export function createModelActions({ send, setup, models, configureIfFresh, engine }: Page): ModelActions {

@@ -67,7 +67,7 @@ export function withRecipe(config: RunConfig, id: RecipeId): RunConfig {
 
 /** Why a recipe cannot be taken with the settings that it leaves alone, as a sentence; null where it can. */
 export function recipeRefused(config: RunConfig, id: RecipeId): string | null {
-  const [conflict] = conflictsOf(withRecipe(config, id).grpo)
+  const [conflict] = conflictsOf(withRecipe(config, id).grpo, config)
   return conflict ? `${conflict.why}. ${conflict.advice}.` : null
 }
 

@@ -4,9 +4,10 @@ import { z } from 'zod/mini'
 import { EVAL_STRATEGIES, type GrpoConfig, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, type LoraTarget, LOSS_TYPES, MISMATCH_MODES, type RunConfig } from '../core/config'
 import { conflictsOf } from '../core/conflicts'
 
-/** Settings that have a control; TRL's names, and PEFT's r and lora_alpha. */
+/** Settings that have a control; TRL's names, with PEFT's r and lora_alpha. */
 export type SettingKey =
   | Exclude<keyof GrpoConfig, 'adam_beta1' | 'adam_beta2' | 'adam_epsilon' | 'weight_decay' | 'reward_funcs' | 'reward_weights'>
+  | 'use_peft'
   | 'r'
   | 'lora_alpha'
 export type SettingValue = number | string | boolean | null
@@ -132,18 +133,23 @@ export const SETTING_GROUPS: readonly { id: SettingGroup; settings: readonly Set
     id: 'evaluation',
     settings: [choice('eval_strategy', ...EVAL_STRATEGIES), whole('eval_steps', 1, 100_000), flag('eval_on_start'), whole('eval_episodes', 1, 1000), flag('eval_greedy')],
   },
-  { id: 'lora', settings: [whole('r', 1, 256), real('lora_alpha', 0, 1024, 1, { above: true })] },
+  { id: 'lora', settings: [flag('use_peft'), whole('r', 1, 256), real('lora_alpha', 0, 1024, 1, { above: true })] },
 ]
 
 export const ALL_SETTINGS: readonly Setting[] = [...MAIN_SETTINGS, ...SETTING_GROUPS.flatMap((g) => g.settings)]
 
 /** The value a config holds for a setting. */
 export function getSetting(config: RunConfig, key: SettingKey): SettingValue {
+  if (key === 'use_peft') return config.use_peft ?? true
   return key === 'r' || key === 'lora_alpha' ? config.lora[key] : config.grpo[key]
 }
 
 /** A copy of the config with one setting changed. The value must have come from `readSetting`. */
 export function setSetting(config: RunConfig, key: SettingKey, value: SettingValue): RunConfig {
+  if (key === 'use_peft') {
+    const { use_peft: _, ...rest } = config
+    return value === false ? { ...rest, use_peft: false } : rest
+  }
   return key === 'r' || key === 'lora_alpha'
     ? { ...config, lora: { ...config.lora, [key]: value } }
     : { ...config, grpo: { ...config.grpo, [key]: value } }
@@ -164,8 +170,8 @@ export function withSettings(config: RunConfig, settings: Partial<Record<Setting
 }
 
 /** Why a setting cannot stand beside the others, and what to change; null where it can. */
-export function conflictOf({ grpo }: RunConfig, key: SettingKey): string | null {
-  const found = conflictsOf(grpo).find(({ keys }) => (keys as readonly string[]).includes(key))
+export function conflictOf(config: RunConfig, key: SettingKey): string | null {
+  const found = conflictsOf(config.grpo, config).find(({ keys }) => (keys as readonly string[]).includes(key))
   return found ? `${found.why}. ${found.advice}` : null
 }
 

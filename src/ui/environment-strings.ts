@@ -90,7 +90,7 @@ export const ENVIRONMENT_STRINGS = {
   copied: 'Copied',
   copyFailed: 'The browser did not allow copying: select the text and copy it with the keyboard.',
   trajectory: 'Your episode',
-  trajectoryNote: 'Your calls stand where the model’s would, written as it must write them. Nothing of it trains.',
+  trajectoryNote: 'Your calls stand where the model’s would, written as it must write them. Nothing of it trains until you press Train on my play.',
   episode: (n: number, seed: number) => `Episode ${n} by hand · seed ${seed}`,
   writer: 'you',
   yourTurn: 'your turn',

@@ -23,7 +23,7 @@ export class RunLoader {
   /** A setup whose adapter is that of step 0: of `at`, where a run is loaded again, else what the config names, whose settings must go together. */
   async prepare(config: RunConfig, at: KeptStart | null): Promise<RunSetup> {
     this.notices = []
-    if (at === null) assertNoConflict(config.grpo)
+    if (at === null) assertNoConflict(config)
     const setup = await this.load(config, at)
     if (isReset(setup, config)) return setup
     await setup.environment.close()

@@ -102,6 +102,7 @@ const config = z.object({
   enable_thinking: z.boolean(),
   grpo,
   lora,
+  use_peft: z.optional(z.literal(false)),
   backend: z.enum(['webgpu', 'wasm', 'auto']),
 })
 

@@ -13,16 +13,18 @@ export function HubField() {
   const stage = useStageActions()
   const id = useId()
   const [text, setText] = useState('')
-  const [wrong, setWrong] = useState('')
+  const dataset = useStage((view) => view.dataset)
+  const [refused, setRefused] = useState({ why: '', dataset })
+  // Other data have been taken since.
+  const wrong = refused.dataset === dataset ? refused.why : ''
   const busy = useStage(({ state, looking }) => state !== null || looking)
   const read = () => {
     try {
       const hub = parseDatasetReference(text)
-      setWrong('')
       stage.give({ name: datasetName(hub), hub })
       stage.look(0)
     } catch (error) {
-      setWrong(describeError(error))
+      setRefused({ why: describeError(error), dataset })
     }
   }
   return (

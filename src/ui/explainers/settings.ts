@@ -100,6 +100,10 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
     'dapo',
     'Most groups that dynamic sampling adds to a step. At this cap the step goes on with what it has, groups without a signal included. Small values bound the time of a step; with a large one a solved task is sampled over and over for nothing.',
   ),
+  use_peft: from(
+    'loraConfig',
+    'On, the default: a LoRA is trained, a small addition beside the model’s frozen weights. Off: every weight of the model is trained, in float32. That needs four times the model’s memory, so only small models fit; nothing of the base is left to compare with, and beta must be 0. TRL’s scripts have the same switch.',
+  ),
   r: from(
     'loraConfig',
     'The LoRA’s rank: each adapted layer gets two thin matrices, A with r rows and B with r columns, and only these are trained. RL needs little: 4 to 16 learn about as much as more. Size and optimizer memory grow in proportion; 1 often does for one simple behaviour.',
