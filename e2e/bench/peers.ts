@@ -7,13 +7,28 @@ import { loadavg } from 'node:os'
 import type { BenchLog, BenchRow } from '../tools/bench-rows'
 import { refusedRow } from './_pairs'
 import { countFrom } from './_rows'
+import { batchingRows } from './peers/batching'
+import { dispatchesRows } from './peers/dispatches'
+import { growthRows } from './peers/growth'
 import { grpoRows } from './peers/grpo'
+import { memoryRows } from './peers/memory'
 import { rolloutRows } from './peers/rollout'
 import type { PeerRows } from './peers/setting'
 import { startRows } from './peers/start'
 import { trainingRows } from './peers/training'
+import { turnsRows } from './peers/turns'
 
-const ROWS = { rollout: rolloutRows, training: trainingRows, grpo: grpoRows, start: startRows } as const satisfies Record<string, PeerRows>
+const ROWS = {
+  rollout: rolloutRows,
+  training: trainingRows,
+  grpo: grpoRows,
+  start: startRows,
+  batching: batchingRows,
+  turns: turnsRows,
+  dispatches: dispatchesRows,
+  memory: memoryRows,
+  growth: growthRows,
+} as const satisfies Record<string, PeerRows>
 type RowName = keyof typeof ROWS
 
 const found: Record<string, string> = {}
