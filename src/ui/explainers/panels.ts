@@ -41,7 +41,7 @@ export const PANEL_EXPLAINERS = {
   ),
   'panel:play': from(
     'openEnvCore',
-    'Play an episode yourself: reset begins one, each tool call is a step, and you see what the model would read and what it would be paid. Test seeds asks the environment whether the same seed gives the same start, which GRPO’s groups rely on. Nothing of it trains.',
+    'Play an episode yourself: reset begins one, each tool call is a step, and you see what the model would read and what it would be paid. Test seeds asks the environment whether the same seed gives the same start, which GRPO’s groups rely on. Nothing of it trains until you press Train on my play, which gives the episode to the SFT stage.',
   ),
   'panel:stage': from(
     'trlSft',
