@@ -1,7 +1,7 @@
-/** Which functions of the person's own may run on this page, and calls of them at the bench. The sandbox is made with the first that is allowed. */
+/** Which code of the person's own may run on this page, and calls of it at the benches. The sandbox is made with the first that is allowed. */
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
-import type { CustomReward } from '../core/reward-funcs'
+import type { PageFunction } from '../core/environment-spec'
 import { sandboxClient, type SandboxClient } from '../env/custom/sandbox-client'
 import { openSandbox, type SandboxHost } from '../env/custom/sandbox-host'
 import type { Command } from '../worker/protocol'
@@ -14,14 +14,16 @@ export interface AllowedView {
 export interface Sandbox {
   readonly store: StoreApi<AllowedView>
   /** A person's word, never a link's or a file's. */
-  allow(func: CustomReward): Promise<void>
+  allow(func: PageFunction): Promise<void>
   call: SandboxClient['call']
+  /** For the bench of a class. */
+  live: SandboxClient['live']
 }
 
-const keyOf = ({ called, code }: Pick<CustomReward, 'called' | 'code'>): string => `${called}\n${code}`
+const keyOf = ({ called, code }: PageFunction): string => `${called}\n${code}`
 
 /** Whether this very code, under this name, was allowed. */
-export const isAllowed = ({ allowed }: AllowedView, func: CustomReward): boolean => allowed.has(keyOf(func))
+export const isAllowed = ({ allowed }: AllowedView, func: PageFunction): boolean => allowed.has(keyOf(func))
 
 /** `send` reaches the engine's worker, which gets a port of its own. */
 export function createSandbox(send: (command: Command) => void, open: () => SandboxHost = () => openSandbox(document)): Sandbox {
@@ -40,6 +42,7 @@ export function createSandbox(send: (command: Command) => void, open: () => Sand
       store.setState(({ allowed }) => ({ allowed: new Set([...allowed, keyOf(func)]) }))
     },
     call: (...args) => sandbox().client.call(...args),
+    live: (...args) => sandbox().client.live(...args),
   }
 }
 

@@ -35,6 +35,8 @@ export interface ClassFacts {
   heldOut: boolean
   /** static success_at = NUMBER: the reward from which an episode counts as solved. */
   successAt: number
+  /** static system_prompt and static user_prompt, where they are texts. */
+  prompts: { system: string; user: string }
 }
 
 type Parsed = { program: Program; comments: Comment[] } | { problem: CodeProblem }
@@ -116,6 +118,7 @@ export function readClass(code: string, called: string): { facts: ClassFacts | n
       givesReward: /\breward\b/.test(code.replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '').replaceAll(/\bget_reward\b/g, '')),
       heldOut: said('held_out') === true,
       successAt: typeof successAt === 'number' ? successAt : 1,
+      prompts: { system: textOf(said('system_prompt')), user: textOf(said('user_prompt')) },
     },
     problems,
   }
@@ -149,6 +152,8 @@ function publicMethods(chain: readonly Class[], comments: readonly Comment[]): M
   }
   return methods
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 function staticValue(one: Class, name: string): unknown {
   const node = one.body.body.find((each): each is PropertyDefinition => each.type === 'PropertyDefinition' && each.static && each.key.type === 'Identifier' && each.key.name === name)

@@ -20,7 +20,7 @@ export function customEnvironment(func: PageFunction, sandbox: () => Pick<Sandbo
 class CustomEnvironment implements Environment {
   readonly name: string
   readonly maxSessions = Infinity
-  readonly prompts = { system: '', user: '' }
+  prompts = { system: '', user: '' }
   tools: readonly Tool[] = []
   heldOut?: boolean
   rewardless?: true
@@ -50,6 +50,7 @@ class CustomEnvironment implements Environment {
     if (failure !== null) throw new PlaygroundError('config', failure, MEND)
     await worker.call({ act: 'drop', instance: 0 })
     this.tools = facts.tools.map(({ tool }) => tool)
+    this.prompts = facts.prompts
     if (facts.heldOut) this.heldOut = true
     if (!facts.hasReward && !facts.givesReward) this.rewardless = true
   }

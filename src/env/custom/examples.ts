@@ -40,14 +40,24 @@ export const NUMBER_GAME: PageFunction = {
 `,
 }
 
-/** No tool: the answer alone is judged, by reward functions. */
-export const ECHO_WITHOUT_TOOL: PageFunction = {
+/** One call: a tool that gives the reward with its answer, and says done. */
+export const REPEAT_WORD: PageFunction = {
   called: 'RepeatWord',
   code: `class RepeatWord {
   // A column of the dataset would stand beside seed and split.
   reset({ seed }) {
-    const words = ['river', 'stone', 'cloud', 'ember']
-    return ' Repeat this word: ' + words[seed % words.length]
+    this.word = ['river', 'stone', 'cloud', 'ember'][seed % 4]
+    return 'Say this word: ' + this.word
+  }
+
+  /**
+   * Say a word.
+   * @param {string} word - The word to say.
+   */
+  say(word) {
+    console.log('said', word)
+    const right = word.trim().toLowerCase() === this.word
+    return { text: right ? 'Right.' : 'Wrong.', reward: right ? 1 : 0, done: true }
   }
 }
 `,
@@ -64,4 +74,4 @@ async function rollout_func(prompts, trainer) {
 `,
 }
 
-export const CLASS_EXAMPLES: readonly PageFunction[] = [NUMBER_GAME, ECHO_WITHOUT_TOOL]
+export const CLASS_EXAMPLES: readonly PageFunction[] = [NUMBER_GAME, REPEAT_WORD]

@@ -1,11 +1,13 @@
 /** One reward function: its weight, its parameters, and the code where it is the person's own. */
 
-import { useId, useState } from 'react'
+import { useCallback, useId, useState } from 'react'
 import { ENVIRONMENT_TAKES, LONGEST_CODE, readRewards, type RewardFunc } from '../../core/reward-funcs'
+import { functionProblems } from '../../env/custom/class-source'
 import { useSetup, useStores } from '../../store/hooks'
 import { withChanged, withoutFunction, withWeight } from '../../store/reward-settings'
 import { Help } from '../../ui/Help'
 import { REWARD_STRINGS as W } from '../../ui/reward-strings'
+import { EditorLater } from '../code/editor-later'
 
 export function FunctionCard({ func, at, last }: { func: RewardFunc; at: number; last: boolean }) {
   const { controller } = useStores()
@@ -72,6 +74,7 @@ function Code({ func, change }: { func: Custom; change: (next: RewardFunc) => vo
   const id = useId()
   const [name, setName] = useState(func.called)
   const wrong = readRewards([{ ...func, called: name }], null) === null
+  const check = useCallback((code: string) => functionProblems(code, func.called), [func.called])
   return (
     <div className="reward-code">
       <label className="reward-param">
@@ -94,16 +97,9 @@ function Code({ func, change }: { func: Custom; change: (next: RewardFunc) => vo
           {W.badName}
         </p>
       )}
-      <textarea
-        data-testid="reward-code"
-        aria-label={W.code}
-        rows={8}
-        spellCheck={false}
-        wrap="off"
-        maxLength={LONGEST_CODE}
-        value={func.code}
-        onChange={(e) => change({ ...func, code: e.target.value })}
-      />
+      <div className="code-reserve">
+        <EditorLater code={func.code} label={W.code} onChange={(code) => code.length <= LONGEST_CODE && change({ ...func, code })} check={check} testId="reward-code" />
+      </div>
     </div>
   )
 }

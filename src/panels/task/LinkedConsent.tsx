@@ -18,7 +18,7 @@ export function LinkedConsent() {
   const code = members.flatMap((one) => (one.kind === 'custom' ? [one] : []))
   const datasets = datasetsOf(environment).filter(({ kind }) => kind === 'hub')
   const allow = async () => {
-    for (const { called, code: text } of code) await pageSandbox(controller.send).allow({ name: 'custom', called, code: text })
+    for (const { called, code: text } of code) await pageSandbox(controller.send).allow({ called, code: text })
     connecting.connect(environment)
   }
   return (

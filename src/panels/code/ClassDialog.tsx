@@ -1,0 +1,64 @@
+/** Where a class is written and tried before a run is trained with it. */
+
+import { useCallback, useMemo } from 'react'
+import type { PageFunction } from '../../core/environment-spec'
+import { LONGEST_PAGE_CODE, pageFunctionSchema } from '../../core/environment-spec-schema'
+import { type CodeProblem, lastClass, readClass } from '../../env/custom/class-source'
+import { CLASS_EXAMPLES } from '../../env/custom/examples'
+import { CODE_STRINGS as W } from '../../ui/code-strings'
+import { Modal } from '../../ui/Modal'
+import { EditorLater } from './editor-later'
+import { TryClass } from './TryClass'
+
+interface ClassDialogProps {
+  code: string
+  onCode: (code: string) => void
+  onUse: (func: PageFunction) => void
+  onClose: () => void
+}
+
+/** What keeps code from being an environment. */
+export function classProblems(code: string): readonly CodeProblem[] {
+  const whole = (message: string): CodeProblem[] => [{ message, line: 1, column: 0, from: 0, to: 0 }]
+  if (code.length > LONGEST_PAGE_CODE) return whole(W.tooLong(code.length, LONGEST_PAGE_CODE))
+  const called = lastClass(code)
+  if (called !== null && !pageFunctionSchema.safeParse({ called, code }).success) return whole(W.badName(called))
+  // Without a class the parser's own complaint, or that there is none.
+  return readClass(code, called ?? W.anyClass).problems
+}
+
+export function ClassDialog({ code, onCode, onUse, onClose }: ClassDialogProps) {
+  const called = useMemo(() => lastClass(code), [code])
+  const problems = useMemo(() => classProblems(code), [code])
+  const facts = useMemo(() => (called === null ? null : readClass(code, called).facts), [code, called])
+  const check = useCallback(classProblems, [])
+  const ready = called !== null && facts !== null && problems.length === 0
+  const example = CLASS_EXAMPLES.find((each) => each.code === code)?.called ?? ''
+  return (
+    <Modal id="class-editor" title={W.title} lead={W.lead} close={W.close} onClose={onClose}>
+      <div className="class-editor">
+        <label className="code-examples">
+          {W.example}
+          <select data-testid="class-example" value={example} onChange={(e) => onCode(CLASS_EXAMPLES.find((each) => each.called === e.target.value)?.code ?? code)}>
+            <option value="" disabled>
+              {W.own}
+            </option>
+            {CLASS_EXAMPLES.map((each) => (
+              <option key={each.called} value={each.called}>
+                {each.called}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div className="code-reserve">
+          <EditorLater code={code} label={W.code} onChange={onCode} check={check} testId="class-code" />
+        </div>
+        <button type="button" className="button primary" data-testid="use-class" disabled={!ready} onClick={() => called !== null && onUse({ called, code })}>
+          {called === null ? W.useNone : W.use(called)}
+        </button>
+        <p className="note">{W.sandbox}</p>
+        {ready && <TryClass key={code} func={{ called, code }} facts={facts} />}
+      </div>
+    </Modal>
+  )
+}

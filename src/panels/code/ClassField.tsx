@@ -1,0 +1,61 @@
+/** The environment that a person writes: which class it is, its tools, and the doors to its editor and to Allow. */
+
+import { useId, useMemo, useState } from 'react'
+import type { PageFunction } from '../../core/environment-spec'
+import { readClass } from '../../env/custom/class-source'
+import { NUMBER_GAME } from '../../env/custom/examples'
+import { useRun } from '../../store/hooks'
+import { CODE_STRINGS as W } from '../../ui/code-strings'
+import { Help } from '../../ui/Help'
+import type { KindFieldProps } from '../task/kinds'
+import { StartOver } from '../task/StartOver'
+import { useConnecting } from '../task/useConnecting'
+import { ClassDialog } from './ClassDialog'
+import { useAllowed } from './use-allowed'
+
+export function ClassField({ spec, choose, within }: KindFieldProps) {
+  const id = useId()
+  const chosen = spec?.kind === 'custom' ? spec : null
+  const [open, setOpen] = useState(false)
+  // What was typed outlives the dialog; another environment of the settings takes its place.
+  const [draft, setDraft] = useState<{ of: PageFunction | null; code: string } | null>(null)
+  const code = draft && draft.of?.code === chosen?.code ? draft.code : (chosen?.code ?? NUMBER_GAME.code)
+  const { sandbox, allowed } = useAllowed(chosen)
+  const connecting = useConnecting()
+  const failed = useRun(({ run }) => (run.state === 'failed' && (run.kind === 'environment' || run.kind === 'config') ? run : null))
+  const tools = useMemo(() => chosen && readClass(chosen.code, chosen.called).facts?.tools.map(({ tool }) => tool.function.name), [chosen])
+  const use = (func: PageFunction) =>
+    void sandbox.allow(func).then(() => {
+      setDraft(null)
+      setOpen(false)
+      if (within) choose({ kind: 'custom', ...func })
+      else connecting.connect({ kind: 'custom', ...func })
+    })
+  return (
+    <div className="class-field" data-testid="class-field">
+      <span className="titled">
+        <span id={id}>{chosen ? W.chosen(chosen.called) : W.none}</span>
+        <Help of={W.title} text={W.help} />
+      </span>
+      {tools && <p className="note">{W.tools(tools)}</p>}
+      <div className="class-doors">
+        <button type="button" className="button small" data-testid="write-class" aria-describedby={id} onClick={() => setOpen(true)}>
+          {chosen ? W.change : W.write}
+        </button>
+        {chosen && !allowed && (
+          <button type="button" className="button small" data-testid="allow-class" onClick={() => use({ called: chosen.called, code: chosen.code })}>
+            {W.allow}
+          </button>
+        )}
+      </div>
+      {chosen && !allowed && <p className="why">{W.notAllowed}</p>}
+      {chosen && allowed && failed && !within && (
+        <p className="why" data-testid="class-failed">
+          {failed.error} {failed.advice}
+        </p>
+      )}
+      <StartOver connecting={connecting} />
+      {open && <ClassDialog code={code} onCode={(next) => setDraft({ of: chosen, code: next })} onUse={use} onClose={() => setOpen(false)} />}
+    </div>
+  )
+}
