@@ -22,7 +22,7 @@ function adapterFor(config: Readonly<Record<string, unknown>>, lora: LoraConfig)
   return randomAdapter(layout.map(({ name, dims, size }) => ({ name, dims, data: new Float32Array(size) })))
 }
 
-async function merge(source: WeightSource, lora: LoraConfig, tensors: readonly NamedTensor[]): Promise<Map<string, SafetensorsTensor>> {
+async function merge(source: WeightSource, lora: LoraConfig | null, tensors: readonly NamedTensor[]): Promise<Map<string, SafetensorsTensor>> {
   const files = await mergedModelFiles({ source, lora, tensors, files: FILES, baseModel: 'acme/random' })
   expect(files.slice(0, -1)).toEqual(FILES)
   const { path, content } = files.at(-1) as ExportFile
@@ -48,6 +48,17 @@ function applied(w: { dims: number[]; data: Float32Array }, a: NamedTensor, b: N
 }
 
 describe('mergedModelFiles', () => {
+  it('of a model whose every weight was trained holds those weights, and refuses others', async () => {
+    const source = randomModel(CONFIG)
+    const layout = layoutOf({ config: parseModelConfig(CONFIG), lora: null, precision: 'float32' })
+    const trained = layout.map(({ name, dims, size }, i): NamedTensor => ({ name, dims, data: new Float32Array(size).fill(i + 1) }))
+    const merged = await merge(source, null, trained)
+    expect([...merged.keys()].sort()).toEqual([...(await source.tensors()).keys()].sort())
+    for (const { name, data } of trained) expect(merged.get(name)?.data[0], name).toBe(data[0])
+    const wrong = { name: 'model.norm.weight', dims: [3], data: new Float32Array(3) }
+    expect((await refusal(merge(source, null, [wrong]))).message).toContain("no 'model.norm.weight' of the shape [3]")
+  })
+
   it.each<[string, Readonly<Record<string, unknown>>, LoraConfig, number]>([
     ['a tied Qwen3, all targets', CONFIG, ALL, 6 / 4],
     ['an untied Qwen2, rsLoRA on a part', QWEN2_CONFIG, { r: 4, lora_alpha: 6, use_rslora: true, target_modules: ['v_proj', 'o_proj', 'up_proj'] }, 6 / 2],

@@ -1,4 +1,4 @@
-/** Writes a whole small model with its LoRA merged in, as a folder that transformers loads. */
+/** Writes a whole small model with its LoRA merged in, or with all its weights trained, as a folder that transformers loads. */
 
 import { z } from 'zod'
 import { type LoraConfig, loraScale } from '../core/config'
@@ -16,7 +16,8 @@ export const MOST_MERGED_PARAMETERS = 64e6
 export interface MergedModelExport {
   /** The base as it is stored, whatever precision it was trained at. */
   source: WeightSource
-  lora: LoraConfig
+  /** null where every weight was trained: the tensors then have the base's own names. */
+  lora: LoraConfig | null
   /** As Trainer.exportParameters gives them. */
   tensors: readonly NamedTensor[]
   /** The base's config.json, generation_config.json and tokenizer files, unchanged: they are handed out as they are. */
@@ -46,16 +47,28 @@ export async function mergedModelFiles({ source, lora, tensors, files, baseModel
   const shapes = await source.tensors()
   const names = [...shapes.keys()].filter((name) => !(tied && name === 'lm_head.weight'))
   checkSize(names.reduce((sum, name) => sum + elements(shapes.get(name)), 0), baseModel)
-  const updates = updatesOf(lora, tensors, shapes, baseModel)
+  const updates = lora ? updatesOf(lora, tensors, shapes, baseModel) : new Map<string, Update>()
   const merged = new Map<string, NamedTensor>()
   for (const name of names) merged.set(name, { name, dims: [...(shapes.get(name) ?? [])], data: new Float32Array(elements(shapes.get(name))) })
   for await (const { name, offset, data } of source.pieces(names)) {
     const { data: into } = merged.get(name) as NamedTensor
     into.set(data, offset)
     const update = updates.get(name)
-    if (update) addProduct(into, offset, offset + data.length, update, loraScale(lora))
+    if (update && lora) addProduct(into, offset, offset + data.length, update, loraScale(lora))
   }
+  if (!lora) putWhole(tensors, merged, baseModel)
   return [...files, { path: 'model.safetensors', content: writeSafetensors([...merged.values()]) }]
+}
+
+/** Trained weights in the place of the base's. */
+function putWhole(tensors: readonly NamedTensor[], merged: ReadonlyMap<string, NamedTensor>, baseModel: string): void {
+  for (const { name, dims, data } of tensors) {
+    const into = merged.get(name)
+    if (into?.dims.join() !== dims.join()) {
+      throw new PlaygroundError('model', `${baseModel} has no '${name}' of the shape [${dims.join(', ')}], which was trained.`, 'Export beside the model that the run was trained on.')
+    }
+    into.data.set(data)
+  }
 }
 
 const elements = (dims: readonly number[] = []): number => dims.reduce((product, n) => product * n, 1)

@@ -92,7 +92,7 @@ function baseLine({ run, baseFolder, kind }: ModelCardInput): string {
   const base = hubBase(run)
   if (base) return `The base is [${markdownText(base)}](https://huggingface.co/${base})${run.modelSha ? ` at commit [${run.modelSha.slice(0, 8)}](https://huggingface.co/${base}/tree/${run.modelSha})` : ''}.`
   const name = markdownCode(run.config.model)
-  if (kind === 'merged') return `The base was ${name}, a small model that comes with GRPO Playground; it is merged in here.`
+  if (kind === 'merged') return `The base was ${name}, a small model that comes with GRPO Playground; ${run.lora ? 'it is merged in here' : 'all its weights were trained'}.`
   const where = baseFolder ? `its files lie here in ${markdownCode(`${baseFolder}/`)}` : 'copy that folder from there before you load this'
   return `The base is ${name}, a small model that comes with GRPO Playground and is not on the Hub under that name: ${where}.`
 }

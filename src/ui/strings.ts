@@ -93,7 +93,7 @@ export const S = {
   notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}`, steps: stepsInWords },
   chat: CHAT_STRINGS,
   compare: COMPARE_STRINGS,
-  stage: { title: 'Before GRPO: imitate, prefer', lead: 'Train the LoRA on examples (SFT) or on pairs of answers (DPO), then let GRPO go on from it.', open: 'Open', close: 'Close' },
+  stage: { title: 'Before GRPO: imitate, prefer', lead: 'Train the model on examples (SFT) or on pairs of answers (DPO), then let GRPO go on from it.', open: 'Open', close: 'Close' },
   environment: ENVIRONMENT_STRINGS,
   replay: REPLAY_STRINGS,
   runs: RUNS_STRINGS,

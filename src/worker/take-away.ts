@@ -79,7 +79,8 @@ async function mergedFiles(kept: Kept): Promise<ExportFile[]> {
   const files = await siteFiles(model, MODEL_FILES)
   const source = new FolderSource(folderAddress(model))
   parseModelConfig(await source.config())
-  return mergedModelFiles({ source, ...trained(kept), files, baseModel: model })
+  const { lora, tensors } = kept.run.lora ? trained(kept) : { lora: null, tensors: kept.checkpoint?.state.parameters ?? [] }
+  return mergedModelFiles({ source, lora, tensors, files, baseModel: model })
 }
 
 /** The base's own files, for a folder that must run where this site's model cannot be downloaded by name; none for a model of the Hub. */

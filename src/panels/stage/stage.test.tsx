@@ -85,7 +85,7 @@ describe('before GRPO', () => {
     const settings = { learning_rate: 1 } as never
     await page.say({ type: 'stages', stages: [{ kind: 'dpo', dataset: 'a', rows: 2, steps: 1, settings, afterStep: 0, first: {}, last: {} }] }, { type: 'stage-state', kind: 'dpo', state: { state: 'ended', steps: 1, error: '' } })
     expect(page.text('stage-line')).toBe('This run so far: DPO 1 step')
-    expect(page.text('stage-status')).toBe('DPO ended after 1 step. GRPO goes on from this adapter.')
+    expect(page.text('stage-status')).toBe('DPO ended after 1 step. GRPO goes on from here.')
   })
 
   it('takes a dataset of the Hub by its id, with its config and split to choose', async () => {

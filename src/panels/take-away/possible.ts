@@ -15,7 +15,7 @@ const NEED_ADAPTER: readonly ExportKind[] = ['adapter', 'merged', 'trl', 'everyt
 export function whyNot(run: RunRecord, kind: ExportKind): string | null {
   const words = TAKE_AWAY_STRINGS.downloads
   if (!NEED_ADAPTER.includes(kind)) return null
-  if (run.lora === null) return words.noLora
+  if (run.lora === null && kind !== 'merged' && kind !== 'everything') return words.noLora
   if (run.checkpoint === null) return words.noAdapter
   return kind === 'merged' && isHubModel(run.config.model) ? words.hubMerge(shortName(run.config.model)) : null
 }
