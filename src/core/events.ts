@@ -57,7 +57,7 @@ export type TrainEvent =
   | { type: 'step-started'; step: number; episodes: number; groups: number }
   /** Groups without a signal are sampled again: `episodes` and `groups` of the step from now on, and the numbers of all groups that were replaced. */
   | { type: 'resampled'; step: number; episodes: number; groups: number; discarded: number[] }
-  | { type: 'episode-started'; step: number; index: number; group: number; seed: number; prompt: AppendedToken[]; scene?: unknown; /** Which of several plays it. */ environment?: string }
+  | { type: 'episode-started'; step: number; index: number; group: number; seed: number; prompt: AppendedToken[]; scene?: unknown; /** Which of several plays it. */ environment?: string; /** Of its dataset row. */ columns?: Record<string, unknown>; rewardless?: true }
   | { type: 'tokens'; step: number; index: number; tokens: AppendedToken[] }
   | { type: 'environment-waiting'; step: number; index: number; turn: number }
   | { type: 'environment-answered'; step: number; index: number; turn: number; reward: number | null; done: boolean; ms: number; scene?: unknown }
@@ -72,8 +72,8 @@ export type TrainEvent =
    */
   | { type: 'environment-away'; text: string | null; seconds: number | null }
   | { type: 'episode-finished'; step: number; episode: Episode }
-  /** `rewards`: by episode, what each reward function gave; with it the episodes' sums. Absent where the environment's reward is all there is. */
-  | { type: 'scored'; step: number; advantages: number[]; groups: StepRecord['groups']; rewards?: { reward: number | null; parts: Record<string, number | null> }[] }
+  /** `rewards`: by episode, what each reward function gave; with it the episodes' sums, and success where they alone decide it. Absent where the environment's reward is all there is. */
+  | { type: 'scored'; step: number; advantages: number[]; groups: StepRecord['groups']; rewards?: { reward: number | null; parts: Record<string, number | null>; success?: boolean }[] }
   | { type: 'training'; step: number; done: number; total: number }
   /** Spans that have ended since the last of these. */
   | { type: 'timeline'; step: number; spans: TimelineSpan[] }

@@ -204,8 +204,9 @@ class Round {
     run.episode = episode
     run.turnStart = prompt.ids.length
     const shown = appendedTokens(episode, chat, 0)
-    const played = episode.environment === undefined ? {} : { environment: episode.environment }
-    onEvent({ type: 'episode-started', step, index, group, seed, prompt: shown, ...played, ...(scene === undefined ? {} : { scene }) })
+    const { environment: played, rewardless, columns: row } = episode
+    const known = { ...(played !== undefined && { environment: played }), ...(rewardless && { rewardless }), ...(row && { columns: row }) }
+    onEvent({ type: 'episode-started', step, index, group, seed, prompt: shown, ...known, ...(scene === undefined ? {} : { scene }) })
     return episode
   }
 

@@ -1,6 +1,6 @@
 /** The training loop's events → the view: which episode grew, what was scored, what the update measured. */
 
-import { type Episode, unparsed, verdictOf } from '../core/episode'
+import { type Episode, UNSCORABLE_EXITS, unparsed, verdictOf } from '../core/episode'
 import { summarise } from '../core/run-record'
 import { addSpans, type TimelineSpan } from '../core/timeline'
 import type { StepRecord, TrainEvent } from '../worker/protocol'
@@ -38,9 +38,9 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
     }
     case 'episode-started': {
       tokens.startEpisode(event.step, event.index, event.prompt)
-      const { step, index, group, seed, scene, environment } = event
+      const { step, index, group, seed, scene, environment, columns, rewardless } = event
       const length = event.prompt.length
-      const episode: EpisodeView = { ...FRESH, step, index, group, seed, scene, promptLength: length, length, ...(environment !== undefined && { environment }) }
+      const episode: EpisodeView = { ...FRESH, step, index, group, seed, scene, promptLength: length, length, ...(environment !== undefined && { environment }), ...(columns && { columns }), ...(rewardless && { rewardless }) }
       return changeStep(view, step, (s) => ({
         ...s,
         episodes: [...s.episodes.filter((e) => e.index !== index), episode].sort((a, b) => a.index - b.index),
@@ -80,7 +80,7 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
         groups: event.groups,
         episodes: s.episodes.map((e) => {
           const scores = event.rewards?.[e.index]
-          return { ...e, advantage: event.advantages[e.index] ?? null, ...(scores && { reward: scores.reward, parts: scores.parts }) }
+          return { ...e, advantage: event.advantages[e.index] ?? null, ...(scores && { reward: scores.reward, parts: scores.parts, ...judgedNow(e, scores) }) }
         }),
       }))
     case 'training':
@@ -110,14 +110,22 @@ function withSpans(before: readonly TimelineSpan[] = [], spans: readonly Timelin
   return all
 }
 
+/** Where no environment has judged it before. */
+function judgedNow({ rewardless, exit }: EpisodeView, { reward, success }: { reward: number | null; success?: boolean }): Partial<EpisodeView> {
+  if (!rewardless || exit === null) return {}
+  return { success: success ?? null, verdict: verdictOf({ exit, reward, turns: [], rewardless }) }
+}
+
 /** What is known of an episode once it has ended. */
 export function outcomeOf(episode: Episode) {
-  const { reward, success, exit, error, terminated, turns } = episode
+  const { reward, success, exit, error, terminated, turns, rewardless, columns, rewards } = episode
   const solved = reward === null ? null : (success ?? null)
   const parseErrors = turns.reduce((count, turn) => count + unparsed(turn), 0)
   const toolErrors = turns.flatMap(({ calls }) => calls).filter((call) => call.error).length
-  const parts = episode.rewards && { parts: episode.rewards }
-  return { ...parts, waitingSince: null, finished: true, reward, success: solved, exit, error, terminated, verdict: verdictOf(episode), parseErrors, toolErrors } satisfies Partial<EpisodeView>
+  const more = { ...(rewards && { parts: rewards }), ...(rewardless && { rewardless }), ...(columns && { columns }) }
+  // Reward functions are asked once all episodes of the step are there.
+  const waits = rewardless === true && rewards === undefined && !UNSCORABLE_EXITS.includes(exit)
+  return { ...more, waitingSince: null, finished: true, reward, success: solved, exit, error, terminated, verdict: waits ? null : verdictOf(episode), parseErrors, toolErrors } satisfies Partial<EpisodeView>
 }
 
 const FRESH = {

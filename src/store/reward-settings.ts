@@ -1,7 +1,7 @@
 /** Changes to a run's reward functions: one more, one less, another weight or parameter. Pure; weights stay beside their functions. */
 
 import type { GrpoConfig } from '../core/config'
-import { isOwnRewardAlone, type RewardFunc, type RewardFuncName } from '../core/reward-funcs'
+import { isOwnRewardAlone, OWN_REWARD, type RewardFunc, type RewardFuncName } from '../core/reward-funcs'
 
 type Rewards = Pick<GrpoConfig, 'reward_funcs' | 'reward_weights'>
 
@@ -52,11 +52,13 @@ export function withWeight({ reward_funcs, reward_weights }: Rewards, at: number
   return tidy({ reward_funcs, reward_weights: reward_funcs.map((_, i) => (i === at ? weight : (reward_weights?.[i] ?? 1))) })
 }
 
-/** For prompts that no environment judges: accuracy_reward where nobody chose and there is a column to compare with. */
+/** For prompts that no environment judges: accuracy_reward where nobody chose and there is a column to compare with; none where there is not. */
 export function forPrompts(rewards: Rewards, columns: readonly string[]): Rewards {
   const { reward_funcs, reward_weights } = rewards
-  if (!isOwnRewardAlone(reward_funcs, reward_weights) || !columns.includes('solution')) return { reward_funcs, reward_weights }
-  return { reward_funcs: [{ name: 'accuracy_reward' }], reward_weights: null }
+  const [only, second] = reward_funcs
+  const isChosen = second !== undefined || !(only?.name === 'accuracy_reward' || isOwnRewardAlone(reward_funcs, reward_weights))
+  if (isChosen) return { reward_funcs, reward_weights }
+  return { reward_funcs: [columns.includes('solution') ? { name: 'accuracy_reward' } : OWN_REWARD], reward_weights: null }
 }
 
 /** Weights that are all 1 are TRL's default: none. */

@@ -50,12 +50,16 @@ export interface EpisodeView {
   reward: number | null
   /** What each reward function gave, by its name, before its weight; absent where the environment's reward is all there is. */
   parts?: Readonly<Record<string, number | null>>
+  /** No environment judges it: reward functions alone do. */
+  rewardless?: true
+  /** Columns of its dataset row; absent for none. */
+  columns?: Readonly<Record<string, unknown>>
   success: boolean | null
   exit: ExitReason | null
   error: string | null
   /** Whether the last sampled token ends a turn; null until the episode has ended. */
   terminated: boolean | null
-  /** What stands behind the reward, or behind there being none; null until the episode has ended. */
+  /** What stands behind the reward, or behind there being none; null until the episode has ended, and until it is judged where nobody judges it before. */
   verdict: Verdict | null
   /** Tool calls that could not be parsed, and calls that the environment or the tool's schema answered with an error; 0 until the episode has ended. */
   parseErrors: number

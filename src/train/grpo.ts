@@ -318,5 +318,5 @@ function scored(episode: Episode, advantage: number, update: PolicyUpdate, posit
 /** What each reward function gave, where there are several. */
 function partsOf(episodes: readonly Episode[]) {
   if (!episodes.some(({ rewards }) => rewards)) return null
-  return { rewards: episodes.map(({ reward, rewards }) => ({ reward, parts: rewards ?? {} })) }
+  return { rewards: episodes.map(({ reward, rewards, rewardless, success }) => ({ reward, parts: rewards ?? {}, ...(rewardless && success !== undefined && { success }) })) }
 }

@@ -18,6 +18,7 @@ export const ENVIRONMENT_STRINGS = {
   waitStopped: 'The waiting for the environment was stopped. Press Reset to connect again.',
   open: 'Open',
   close: 'Close',
+  alone: 'This run has no environment: a row’s prompt, one answer. There is nothing to call; talk to the model under Chat.',
   notConnected: 'There is nothing to play yet: the environment is not connected, or the model is not loaded.',
   connected: (name: string) => `The controls name another environment: until Reset, you play ${name}, with the settings of the run.`,
   withChanges: 'You play with the changed prompts and tools; the run takes them over at Reset.',

@@ -35,6 +35,8 @@ export const GROUP_STRINGS = {
   failure: 'not solved',
   done: 'done',
   unscorable: 'unscorable',
+  unjudged: 'to be judged',
+  answered: 'the model has answered',
   failed: 'server failed',
   unreadable: 'not readable',
   outOfTokens: 'out of tokens',
@@ -91,6 +93,7 @@ export const REWARDS_STRINGS = {
   explained: (place: number) => `Episode ${place}.`,
   pending: 'It has not begun.',
   writing: 'It is being written; the environment scores it at its end.',
+  unjudged: 'Reward functions judge it when all episodes of the step have ended.',
   scored: (reward: number) => `Its reward is ${number(reward)}. The advantage follows when all episodes of the step have ended.`,
   unscorable: (why: string) => `Left out of mean and std, advantage 0, because it has no reward: ${why}`,
   stands: {

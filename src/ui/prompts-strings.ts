@@ -36,6 +36,7 @@ export const PROMPTS_STRINGS = {
   more: 'The split has more rows: only its beginning is read.',
   texts: (n: number) => `${plural(n, 'prompt')} ${n === 1 ? 'is a text and becomes a message' : 'are texts and become messages'} of the user.`,
   goes: 'Where each column goes',
+  promptColumn: 'prompt',
   prompt: 'the model’s prompt',
   solution: 'accuracy_reward and the other functions that compare; your own functions',
   other: 'your own functions',
@@ -45,5 +46,6 @@ export const PROMPTS_STRINGS = {
   first: (n: number) => `The first ${plural(n, 'row')}`,
   row: 'Row',
   judged: (names: string) => `Judged by ${names}.`,
+  blind: (names: string) => `${names} needs a column solution, which these rows do not have.`,
   notJudged: 'Nobody judges yet: add a reward function under reward_funcs below, or the run cannot be trained.',
 } as const

@@ -22,6 +22,7 @@ export const TRAJECTORY_STRINGS = {
   /** Who speaks in a part of the chat. The roles are those of the chat template. */
   roles: { model: 'model', environment: 'environment', template: 'template', system: 'system', user: 'user', assistant: 'assistant', tool: 'tool' },
   /** Last line of an ended episode. */
+  row: 'Columns of its row',
   ended: (why: string) => `End: ${why}.`,
   step: (n: number) => `Step ${n}`,
   group: (n: number) => `group ${n}`,

@@ -10,6 +10,7 @@ import { Trajectory } from '../trajectory/TrajectoryPanel'
 import { useDraft } from './draft'
 import { Frames } from './Frames'
 import { ObservationView } from './ObservationView'
+import { MemberTabs } from './MemberTabs'
 import { PlayControls } from './PlayControls'
 import { ToolForm } from './ToolForm'
 import { TrainOnPlay } from './TrainOnPlay'
@@ -20,11 +21,14 @@ export function Playing() {
   const connected = useRun((view) => view.environment !== null)
   const other = useSetup((state) => (playedConfig(state) === state.config ? null : specName(playedConfig(state).environment)))
   const changed = useSetup(playsChanges)
+  const alone = useSetup((state) => playedConfig(state).environment.kind === 'prompts')
   if (!connected) return <p className="empty">{E.notConnected}</p>
+  if (alone) return <p className="empty">{E.alone}</p>
   return (
     <div className="play">
       {other !== null && <p className="changed">{E.connected(other)}</p>}
       {changed && <p className="changed">{E.withChanges}</p>}
+      <MemberTabs id="play-of" />
       <PlayControls />
       <div className="play-table">
         <Calls />

@@ -7,6 +7,7 @@ import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
 import { useConnected } from '../task/useConnected'
 import { type DraftTool, useDraft } from './draft'
+import { MemberTabs } from './MemberTabs'
 
 const ToolEditor = later(() => import('./ToolEditor').then((part) => part.ToolEditor))
 
@@ -14,9 +15,9 @@ const E = S.environment
 
 export function ToolList() {
   const { controller } = useStores()
-  const connected = useConnected() !== null
+  const environment = useConnected()
   const any = useDraft()
-  const draft = connected ? any : null
+  const draft = environment ? any : null
   const edited = useSetup((state) => state.config.tool_edits.length > 0)
   const [open, setOpen] = useState<string | null>(null)
   return (
@@ -25,7 +26,8 @@ export function ToolList() {
         <h3>{S.task.tools}</h3>
         <Help of="task:tools" name={S.task.tools} />
       </div>
-      {!draft && <p className="note">{S.task.noTools}</p>}
+      {environment && <MemberTabs id="tools-of" />}
+      {(!draft || draft.tools.length === 0) && <p className="note">{draft ? S.task.toolless : S.task.noTools}</p>}
       {draft?.error && (
         <p className="why" role="alert">
           {draft.error}

@@ -11,7 +11,7 @@ export function FoundRows({ look: { facts, texts, problems, more, examples } }: 
       {more && <p className="note">{W.more}</p>}
       {texts > 0 && <p className="note">{W.texts(texts)}</p>}
       <dl className="prompts-columns" aria-label={W.goes}>
-        <dt>prompt</dt>
+        <dt>{W.promptColumn}</dt>
         <dd>{W.prompt}</dd>
         {columns.map((column) => (
           <div key={column}>
@@ -37,7 +37,7 @@ export function FoundRows({ look: { facts, texts, problems, more, examples } }: 
           <thead>
             <tr>
               <th scope="col">{W.row}</th>
-              <th scope="col">prompt</th>
+              <th scope="col">{W.promptColumn}</th>
               {columns.map((column) => (
                 <th key={column} scope="col">
                   {column}

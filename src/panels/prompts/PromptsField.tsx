@@ -1,9 +1,8 @@
 /** A dataset of prompts in place of an environment: where its rows come from, what they are, and the button that takes them. */
 
-import { useId } from 'react'
 import type { EnvironmentSpec } from '../../core/environment-spec'
 import { datasetOf } from '../../core/environment-spec'
-import { isOwnRewardAlone, rewardNames } from '../../core/reward-funcs'
+import { NEEDS_SOLUTION, rewardNames } from '../../core/reward-funcs'
 import { useSetup, useStores } from '../../store/hooks'
 import { PROMPT_ORIGINS, type PromptOrigin, sameDataset } from '../../store/prompts-store'
 import { forPrompts } from '../../store/reward-settings'
@@ -14,19 +13,20 @@ import '../../ui/prompts.css'
 import { FoundRows } from './FoundRows'
 import { HubOrigin } from './HubOrigin'
 import { TextOrigin } from './TextOrigin'
-import { usePrompts, usePromptsActions } from './usePrompts'
+import { useColumns, usePrompts, usePromptsActions } from './usePrompts'
 
 interface PromptsFieldProps {
   /** The chosen environment where it is one of prompts. */
   spec: EnvironmentSpec | null
   choose: (spec: EnvironmentSpec) => void
+  /** It is one of several environments, or the rows that these read. */
+  within?: true
 }
 
-export function PromptsField({ spec, choose }: PromptsFieldProps) {
+export function PromptsField({ spec, choose, within }: PromptsFieldProps) {
   const prompts = usePromptsActions()
   const { controller } = useStores()
   const { origin, look, looking, bytes, error } = usePrompts((view) => view)
-  const why = useId()
   const used = look !== null && spec !== null && sameDataset(datasetOf(spec), look.dataset)
   const change = (next: PromptOrigin) => {
     prompts.edit({ origin: next })
@@ -35,11 +35,11 @@ export function PromptsField({ spec, choose }: PromptsFieldProps) {
   const use = () => {
     if (!look) return
     choose({ kind: 'prompts', dataset: look.dataset })
-    controller.edit((config) => ({ ...config, grpo: { ...config.grpo, ...forPrompts(config.grpo, look.facts.columns) } }))
+    if (!within) controller.edit((config) => ({ ...config, grpo: { ...config.grpo, ...forPrompts(config.grpo, look.facts.columns) } }))
   }
   return (
     <div className="prompts-field" data-testid="prompts-field">
-      <p className="note">{W.none}</p>
+      {!within && <p className="note">{W.none}</p>}
       <div className="titled">
         <span className="note">{W.title}</span>
         <Help of={W.title} text={W.help} />
@@ -62,7 +62,7 @@ export function PromptsField({ spec, choose }: PromptsFieldProps) {
         </p>
       )}
       {error !== '' && (
-        <p className="why" id={why} role="alert" data-testid="prompts-error">
+        <p className="why" role="alert" data-testid="prompts-error">
           {error}
         </p>
       )}
@@ -75,24 +75,21 @@ export function PromptsField({ spec, choose }: PromptsFieldProps) {
           {used && <span role="status">{W.inUse}</span>}
         </div>
       )}
-      {spec !== null && <Judged />}
+      {spec !== null && !within && <Judged />}
     </div>
   )
 }
 
 /** Who judges, of the settings as they are. */
 function Judged() {
-  const { reward_funcs, reward_weights } = useSetup((s) => s.config.grpo)
-  if (isOwnRewardAlone(reward_funcs, reward_weights)) {
-    return (
-      <p className="why" data-testid="prompts-judged">
-        {W.notJudged}
-      </p>
-    )
-  }
+  const { reward_funcs } = useSetup((s) => s.config.grpo)
+  const columns = useColumns()
+  const judges = reward_funcs.filter(({ name }) => name !== 'environment')
+  const blind = columns === null || columns.includes('solution') ? [] : judges.filter(({ name }) => NEEDS_SOLUTION.includes(name))
+  const nobody = judges.length === blind.length
   return (
-    <p className="note" data-testid="prompts-judged">
-      {W.judged(rewardNames(reward_funcs.filter(({ name }) => name !== 'environment'), '').join(', '))}
+    <p className={nobody || blind.length > 0 ? 'why' : 'note'} data-testid="prompts-judged">
+      {nobody ? W.notJudged : W.judged(rewardNames(judges, '').join(', '))} {blind.length > 0 && W.blind(rewardNames(blind, '').join(', '))}
     </p>
   )
 }

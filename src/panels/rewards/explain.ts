@@ -5,7 +5,7 @@ import { ADVANTAGE_EPSILON } from '../../rl'
 import type { Silence } from '../../store/signal'
 import type { EpisodeView, GroupStats } from '../../store/view'
 import { S } from '../../ui/strings'
-import { outcomeOf } from '../group/outcome'
+import { isUnjudged, outcomeOf } from '../group/outcome'
 import { rewardParts } from './axis'
 
 export interface Scoring {
@@ -22,8 +22,9 @@ const { rewards: W } = S
 /** What is to be said of one episode's reward and advantage. */
 export function explainEpisode(episode: EpisodeView | null, scoring: Scoring): string[] {
   if (episode === null) return [W.pending]
-  if (!episode.finished) return [W.writing]
+  if (!episode.finished) return [episode.rewardless ? W.unjudged : W.writing]
   const { reward, advantage } = episode
+  if (isUnjudged(episode)) return [W.unjudged]
   if (reward === null) return [W.unscorable(outcomeOf(episode).why), ...faultWords(episode)]
   const parts = rewardParts(episode)
   return [

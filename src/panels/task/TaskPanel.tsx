@@ -126,9 +126,15 @@ function CurrentScene() {
 }
 
 function PromptsEdit() {
+  const several = useSetup((s) => s.config.environment.kind === 'mix')
+  return several ? <p className="note">{S.task.severalPrompts}</p> : <OnePromptsEdit />
+}
+
+function OnePromptsEdit() {
   const { controller } = useStores()
   const system = useSetup((s) => s.config.system_prompt)
-  const user = useSetup((s) => s.config.user_prompt)
+  // The user's message is the row's prompt.
+  const rows = useSetup((s) => s.config.environment.kind === 'prompts')
   return (
     <div className="prompts">
       <span className="titled">
@@ -143,6 +149,16 @@ function PromptsEdit() {
         placeholder={S.task.noPrompt}
         onChange={(e) => controller.edit((config) => ({ ...config, system_prompt: e.target.value }))}
       />
+      {!rows && <UserPrompt />}
+    </div>
+  )
+}
+
+function UserPrompt() {
+  const { controller } = useStores()
+  const user = useSetup((s) => s.config.user_prompt)
+  return (
+    <>
       <span className="titled">
         <label htmlFor="user-prompt">{S.task.userPrompt}</label>
         <Help of="user_prompt" name={S.task.userPrompt} />
@@ -156,13 +172,15 @@ function PromptsEdit() {
         onChange={(e) => controller.edit((config) => ({ ...config, user_prompt: e.target.value }))}
       />
       <p className="note">{S.task.observationFollows}</p>
-    </div>
+    </>
   )
 }
 
 function PromptsRead() {
   const system = useSetup((s) => s.config.system_prompt)
   const user = useSetup((s) => s.config.user_prompt)
+  const several = useSetup((s) => s.config.environment.kind === 'mix')
+  if (several) return <p className="note">{S.task.severalPrompts}</p>
   return (
     <dl className="prompts-read">
       <dt>{S.task.systemPrompt}</dt>

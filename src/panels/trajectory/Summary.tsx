@@ -3,9 +3,9 @@
 import { useSelectedStep } from '../../store/hooks'
 import type { EpisodeView } from '../../store/view'
 import { number } from '../../ui/format'
-import { EXITS, S } from '../../ui/strings'
+import { S } from '../../ui/strings'
 import { groupOf } from '../group/group-view'
-import { outcomeOf } from '../group/outcome'
+import { exitWords, outcomeOf } from '../group/outcome'
 import { heatText } from './heat'
 
 /** `of`: which one it is, where it is no episode of a step. */
@@ -36,7 +36,7 @@ export function TrajectoryEnd({ episode }: { episode: EpisodeView }) {
   const { reward, advantage } = episode
   return (
     <p className="trajectory-end" data-testid="trajectory-end">
-      {S.trajectory.ended(EXITS[episode.exit])}
+      {S.trajectory.ended(exitWords(episode))}
       {reward !== null && ` ${S.rewards.reward} ${number(reward)}`}
       {reward !== null && advantage !== null && ` · ${S.rewards.advantage} ${heatText('advantage', advantage)}`}
     </p>

@@ -11,6 +11,7 @@ import { FIRST_DRAWN } from './blocks'
 import { Jumps } from './Jumps'
 import { BlanksSwitch, ColourBy, TrajectoryLegend } from './Legend'
 import { segmentsOf } from './segments'
+import { RowColumns } from './RowColumns'
 import { Summary, TrajectoryEnd } from './Summary'
 import { TokenCard } from './TokenCard'
 import { factsOf } from './token-facts'
@@ -24,6 +25,9 @@ const TokenTip = lazy(() => import('./TokenTip'))
 /** Of the monospaced text, in pixels: near enough to keep the room of what is not drawn. */
 const TEXT = { character: 7.23, around: 3 }
 const LINE = { wide: 22, narrow: 26 }
+
+/** Tokens of a dataset's prompt that is shown without being asked for. */
+const SHORT_PROMPT = 300
 
 /** The token that an event is inside of. */
 function tokenOf(target: EventTarget): { element: HTMLElement; position: number } | null {
@@ -47,7 +51,8 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
   const blanks = useDisplay((d) => d.blanks)
   const narrow = useNarrow()
   const [pointed, setPointed] = useState<ReturnType<typeof tokenOf>>(null)
-  const [promptOpen, setPromptOpen] = useState(false)
+  // Of a dataset the prompt is what differs between groups.
+  const [promptOpen, setPromptOpen] = useState(episode.rewardless === true && episode.promptLength <= SHORT_PROMPT)
   const [all, setAll] = useState(false)
   const surface = useRef<HTMLDivElement>(null)
 
@@ -129,6 +134,7 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
       )}
       <TrajectoryLegend view={view} writer={by?.writer} />
       <Summary episode={episode} of={by?.summary} />
+      {episode.columns && <RowColumns columns={episode.columns} />}
       <div className="trajectory-text">
         {/* Pointer and keyboard events of all tokens are taken here: one listener instead of thousands. */}
         <div
