@@ -3,6 +3,7 @@
 import type { GrpoConfig, Precision } from './config'
 import type { Metrics } from './events'
 import { meanInterval, wilson } from './interval'
+import { hash } from './random'
 
 /** What plays an evaluation and how; neither: the policy as it is, sampled at temperature 1. */
 export interface EvaluationHow {
@@ -29,6 +30,14 @@ export interface EvaluationRecord {
   greedy?: true
   /** All that was measured, under TRL's names with eval_; of evaluations that the run made itself (eval_strategy), no others. */
   metrics?: Metrics
+}
+
+/** Seeds scenarios and sampling of every evaluation, whatever the run's own seed. */
+const EVALUATION_SEED = 20_240_611
+
+/** Seed of a split's scenarios and of their draws: the episodes' seeds are those of step 0 of a run with it. */
+export function evaluationSeed(split: EvaluationRecord['split']): number {
+  return hash(EVALUATION_SEED, split === 'train' ? 0 : 1)
 }
 
 /** One that the run made itself. */

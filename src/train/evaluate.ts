@@ -4,17 +4,14 @@ import type { RunConfig } from '../core/config'
 import type { Sampler } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { PlaygroundError } from '../core/errors'
+import { evaluationSeed } from '../core/evaluation'
 import type { Metrics, TrainEvent } from '../core/events'
-import { hash } from '../core/random'
 import { evaluated, evaluationMetrics } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout } from '../rollout/rollout'
 import { assertNotStopped } from './guard'
 import { type CallCustom, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
-
-/** Seeds scenarios and sampling of every evaluation, whatever the run's own seed. */
-export const EVALUATION_SEED = 20_240_611
 
 export interface EvaluationRequest {
   engine: Sampler
@@ -46,11 +43,6 @@ export interface Evaluation {
   unscorable: number
   /** All that was measured, under TRL's names with eval_. */
   metrics: Metrics
-}
-
-/** Seed of the scenarios of a split: their seeds are `groupSeeds(…, 0, episodes)`. */
-export function evaluationSeed(split: 'train' | 'heldout'): number {
-  return hash(EVALUATION_SEED, split === 'train' ? 0 : 1)
 }
 
 /**

@@ -13,6 +13,11 @@ class GameEpisodes(PlaygroundEpisodes):
 
     _split = "train"
 
+    def reset(self, seed: int = 0, split: str | None = None, **_: Any) -> str:
+        """Begins the episode of a seed; in evaluations of a scenario that training never draws."""
+        self._split = split or type(self)._split
+        return super().reset(seed)
+
     def _begin(self, seed: int) -> str:
         self._state = game.begin(seed, self._split)
         return game.text(self._state)

@@ -38,6 +38,7 @@ export function readme(run: RunRecord, { history, server, adapter, base, start }
   const openenv = config.environment.kind === 'openenv'
   const episodes = grpo.prompts_per_step * grpo.num_generations
   const processes = processesFor(episodes)
+  const evaluates = grpo.eval_strategy !== 'no'
   const seedIgnored = environment.discovered?.quirks.some(({ kind }) => kind === 'seed-ignored') ?? false
   const model = base ? 'base/' : config.model
   return `# ${plainText(run.name)}, continued in TRL
@@ -106,7 +107,7 @@ ${openenv ? 'A job reaches no server on your own machine: give the address of a 
 * **Malformed calls** end an episode in TRL (the turn counts as a plain answer); the page tells the model what is wrong and lets it go on. Calls of a tool that does not exist get
   TRL's words instead of the page's.
 * **Random numbers.** Environment seeds are the page's (steps from ${run.step + 1} on); tokens are drawn by PyTorch, so episodes differ from those that the page would have sampled.
-* **Optimizer and schedule** begin anew: AdamW's moments and the learning rate's schedule are not carried over.
+${evaluates ? '* **Evaluations** are of the page’s scenarios, each played once. TRL draws their tokens as in training, and logs an eval_loss that the page has not.\n' : ''}* **Optimizer and schedule** begin anew: AdamW's moments and the learning rate's schedule are not carried over.
 * **Speed.** TRL steps environments one after another and reads the whole conversation anew at every turn, unless vLLM caches it.
 * ${code('trainer._env_tools')} in train.py is not part of TRL's public interface: it makes the prompt word for word the page's. Check it when you take another version of TRL.
 `

@@ -3,6 +3,7 @@
 import type { GrpoConfig } from '../../core/config'
 import type { RunRecord } from '../../core/run-record'
 import { rewardImports, rewardLines } from './rewards'
+import { type EvaluationParts, evaluationParts } from './evaluation'
 import { comment, docstring, py, pyString } from './python'
 import { grpoSettings, settingLines } from './settings'
 import { requirements } from './versions'
@@ -20,6 +21,7 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
   const { grpo } = config
   const openenv = config.environment.kind === 'openenv'
   const reference = referenceLines(run, adapter, start)
+  const evaluation = evaluationParts(config, updatesOf(grpo))
   const head = [
     '# /// script',
     '# requires-python = ">=3.11"',
@@ -56,12 +58,13 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
     `MAX_COMPLETION_LENGTH = ${grpo.max_completion_length}`,
     ...(grpo.target_reward === null ? [] : ['# The run ends when the mean reward of the last five steps reaches this.', `TARGET_REWARD = ${py(grpo.target_reward)}`]),
     ...(base ? ['# The model’s files, which are in this folder.', 'BASE = "base"', 'REVISION = None'] : [`BASE = ${pyString(config.model)}`, `REVISION = ${pyString(run.modelSha ?? config.model_revision)}`]),
+    ...(evaluation.constants === '' ? [] : [evaluation.constants.trimEnd()]),
     '# Qwen3’s thinking switch.',
     `CHAT_TEMPLATE_KWARGS = ${py({ enable_thinking: config.enable_thinking })}`,
     '',
     '',
   ]
-  const parts = [argumentsFunction(), modelFunction(run, adapter), TOKENIZER, REWARD, ...(grpo.target_reward === null ? [] : [callback(grpo)]), mainFunction(run, reference)]
+  const parts = [argumentsFunction(), modelFunction(run, adapter), TOKENIZER, REWARD, ...(grpo.target_reward === null ? [] : [callback(grpo)]), mainFunction(run, reference, evaluation)]
   return `${head.join('\n')}\n${parts.join('\n\n')}\n`
 }
 
@@ -130,7 +133,7 @@ const REWARD = `def environment_reward(environments: list[Any], log_metric: Any,
     return rewards
 `
 
-const callback = ({ steps_per_generation }: GrpoConfig) => `class StopAtTarget(TrainerCallback):
+const callback = (grpo: GrpoConfig) => `class StopAtTarget(TrainerCallback):
     """Ends the run as the page does."""
 
     def __init__(self) -> None:
@@ -140,11 +143,14 @@ const callback = ({ steps_per_generation }: GrpoConfig) => `class StopAtTarget(T
         # The later optimizer steps of a generation have no reward of their own.
         if logs and logs.get("reward") is not None:
             self.rewards = [*self.rewards, float(logs["reward"])][-5:]
-        if len(self.rewards) == 5 and sum(self.rewards) / 5 >= TARGET_REWARD and state.global_step % ${steps_per_generation === 1 ? 'NUM_ITERATIONS' : '(NUM_ITERATIONS * SHARES)'} == 0:
+        if len(self.rewards) == 5 and sum(self.rewards) / 5 >= TARGET_REWARD and state.global_step % ${updatesOf(grpo)} == 0:
             control.should_training_stop = True
 `
 
-function mainFunction({ config }: RunRecord, reference: string): string {
+/** Optimizer steps of a GRPO step. */
+const updatesOf = ({ steps_per_generation }: GrpoConfig): string => (steps_per_generation > 1 ? '(NUM_ITERATIONS * SHARES)' : 'NUM_ITERATIONS')
+
+function mainFunction({ config }: RunRecord, reference: string, evaluation: EvaluationParts): string {
   const { grpo } = config
   const bnpo = grpo.loss_type === 'bnpo'
   const batch = bnpo
@@ -180,7 +186,7 @@ ${divided ? `    if per_device % SHARES:
     # One row a group: each member is reset with the same seed. Steps of the page count from 1.
     seeds = [seed for step in range(args.steps) for seed in group_seeds(SEED, STEPS_DONE + 1 + step, PROMPTS_PER_STEP)]
     dataset = Dataset.from_list([{"prompt": prompt, "seed": seed} for seed in seeds])
-
+${evaluation.dataset}
     has_gpu = torch.cuda.is_available()
     config = GRPOConfig(
         output_dir=args.output_dir,
@@ -189,7 +195,7 @@ ${divided ? `    if per_device % SHARES:
         per_device_train_batch_size=micro_batch,
         gradient_accumulation_steps=per_device // micro_batch,
 ${divided ? '        steps_per_generation=SHARES * (per_device // micro_batch),\n' : ''}${grpo.dynamic_sampling ? '        # The page samples groups without a signal again (dynamic_sampling); TRL has no such option, and trains on what was sampled.\n' : ''}${settingLines(grpoSettings(config), 8)}
-        bf16=has_gpu,
+${evaluation.settings}        bf16=has_gpu,
         use_cpu=not has_gpu,
         gradient_checkpointing=has_gpu,
         use_vllm=args.vllm is not None,
@@ -210,13 +216,13 @@ ${divided ? '        steps_per_generation=SHARES * (per_device // micro_batch),\
 ${rewardLines(grpo.reward_funcs)}
         args=config,
         train_dataset=dataset,
-        processing_class=load_tokenizer(base, prompt, TOOLS),
+${evaluation.argument}        processing_class=load_tokenizer(base, prompt, TOOLS),
         environment_factory=PlaygroundEnvironment,
 ${grpo.target_reward === null ? '' : '        callbacks=[StopAtTarget()],\n'}    )
     # TRL would write the schemas anew from the methods, sorted by name; the policy has learned to read these.
     trainer._env_tools = {None: TOOLS}
 ${reference}    trainer.train()
-    trainer.save_model(args.output_dir)
+${evaluation.last}    trainer.save_model(args.output_dir)
     trainer.save_state()
     if args.hub_model_id:
         trainer.push_to_hub()

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { recordOf } from '../../../e2e/reference/trl-run'
 import type { GrpoConfig, RunConfig } from '../../core/config'
+import { evaluationSeed } from '../../core/evaluation'
 import type { RunRecord, StepSummary } from '../../core/run-record'
 import { builtinEnvironment } from '../../env/builtin'
 import { CATALOGUE } from '../../env/openenv/catalogue'
@@ -86,6 +87,7 @@ describe('train.py', () => {
     // Nothing of GrpoConfig is forgotten: what is no argument of GRPOConfig is computed in the script.
     const mapped = new Set(grpoSettings(run({}, grpo).config).map(({ name }) => name))
     const computed = ['prompts_per_step', 'max_steps', 'target_reward', 'steps_per_generation', 'dynamic_sampling', 'max_resampled_groups', 'reward_funcs']
+      .concat(['eval_strategy', 'eval_steps', 'eval_on_start', 'eval_episodes', 'eval_greedy'])
     expect(Object.keys(run({}, grpo).config.grpo).filter((key) => !mapped.has(key)).sort()).toEqual(computed.sort())
   })
 
@@ -93,6 +95,21 @@ describe('train.py', () => {
     const divided = train(run({}, { steps_per_generation: 2, num_iterations: 3 }))
     for (const line of ['SHARES = 2', 'per_device //= SHARES', 'max_steps=args.steps * NUM_ITERATIONS * SHARES,', 'steps_per_generation=SHARES * (per_device // micro_batch),']) expect(divided).toContain(line)
     expect(train(run())).not.toContain('SHARES')
+  })
+
+  it('evaluates the same scenarios as often, where the run does', () => {
+    const evaluates = train(run({}, { eval_strategy: 'steps', eval_steps: 5, eval_episodes: 48 }))
+    for (const line of ['EVAL_EPISODES = 48', `EVAL_SEED = ${evaluationSeed('heldout')}`, '"split": "heldout"}', 'eval_strategy="steps",', 'eval_steps=5 * NUM_ITERATIONS,', 'eval_on_start=True,', 'num_generations_eval=1,', 'eval_dataset=eval_dataset,', 'trainer.evaluate()']) expect(evaluates).toContain(line)
+    expect(evaluates).not.toContain('TRL draws in evaluations')
+    const other = { eval_strategy: 'steps', eval_on_start: false, steps_per_generation: 2 } as const
+    expect(train(run({}, { ...other, eval_greedy: true }))).toMatch(/STUB: the page took the likeliest token[^]*eval_steps=10 \* \(NUM_ITERATIONS \* SHARES\),\n {8}eval_on_start=False/)
+    expect(train(run({}, { ...other, temperature: 0.7 }))).toContain('the page at temperature 1')
+    const server = train(run({ environment: { kind: 'openenv', url: 'x' } }, { eval_strategy: 'steps' }))
+    expect(server).toContain(`EVAL_SEED = ${evaluationSeed('train')}`)
+    expect(server).not.toContain('heldout')
+    expect(train(run())).not.toMatch(/eval/i)
+    expect(files(run({}, { eval_strategy: 'steps' }))['README.md']).toContain('**Evaluations**')
+    expect(files(run())['README.md']).not.toContain('**Evaluations**')
   })
 
   it('says what TRL cannot do', () => {
