@@ -112,7 +112,7 @@ describe('Parquet', () => {
         ...alike('int64', 'step', 'seed'),
         ...alike('int32', 'episode', 'group', 'prompt_length'),
         ...alike('double', 'catch', 'advantage', 'reward'),
-        ...alike('bool', 'success', 'lasting', 'terminated'),
+        ...alike('bool', 'discarded', 'success', 'lasting', 'terminated'),
         ...alike('string', 'prompt', 'completion', 'run_id', 'exit_reason', 'verdict', 'error', 'scene', 'run'),
         ...alike(list('int32'), 'ids'),
         ...alike(list('int8'), 'mask', 'train_mask'),
@@ -128,7 +128,7 @@ describe('Parquet', () => {
         ),
       ]),
     )
-    expect(Object.keys(answer.parquet?.types ?? {})).toEqual(columnsOf('catch').map(({ name }) => name))
+    expect(Object.keys(answer.parquet?.types ?? {})).toEqual(columnsOf(run).map(({ name }) => name))
     expect([answer.parquet?.groups, answer.parquet?.codecs]).toEqual([[16], ['SNAPPY']])
   })
 

@@ -104,6 +104,8 @@ export interface KeptEpisode extends ScoredEpisode {
   completion: string
   /** What its slot did for it; with the first episode also what belongs to none. Absent where nobody measured it. */
   spans?: TimelineSpan[]
+  /** Its group was sampled again, so no update saw it; told where episodes are exported without their step's groups. */
+  discarded?: true
 }
 
 /** Hands a step's timeline to its episodes, so that it is kept as long as they are. */
@@ -114,6 +116,12 @@ export function withSpans<E extends KeptEpisode>(episodes: readonly E[], timelin
     const spans = timeline.filter((span) => span.episode === episode.index || (i === 0 && !known.has(span.episode)))
     return spans.length > 0 ? { ...episode, spans } : episode
   })
+}
+
+/** Marks the episodes whose groups the step's summary has as sampled again. */
+export function withDiscarded<E extends KeptEpisode>(episodes: readonly E[], groups: readonly StepSummary['groups'][number][] = []): E[] {
+  const discarded = new Set(groups.flatMap((group) => (group.discarded ? [group.group] : [])))
+  return episodes.map((episode) => (discarded.has(episode.group) ? { ...episode, discarded: true } : episode))
 }
 
 /** The timeline that a step's episodes were kept with; undefined for none. */

@@ -66,11 +66,11 @@ Columns of JSON are text: \`json.loads(row["turns"][0]["calls"])\`. GRPO Playgro
 
 ## Columns
 
-The first five are those of TRL's \`log_completions\`.
+Those up to \`advantage\` are TRL's \`log_completions\`: one for each reward function.
 
 | column | content |
 |---|---|
-${columnsOf(environment.name).map(({ name, about }) => `| ${markdownCode(name)} | ${about} |`).join('\n')}
+${columnsOf(run).map(({ name, about }) => `| ${markdownCode(name)} | ${about} |`).join('\n')}
 `
   return withoutTokens(card)
 }

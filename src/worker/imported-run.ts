@@ -43,8 +43,8 @@ function tokenMetrics(run: RunRecord, episodes: readonly KeptEpisode[]): StepSum
 }
 
 /** Groups of any size: rows may have been taken out of the file. */
-function groupsOf(episodes: readonly KeptEpisode[]): GroupStatistics[] {
+function groupsOf(episodes: readonly KeptEpisode[]): (GroupStatistics & { discarded?: true })[] {
   const members = new Map<number, KeptEpisode[]>()
   for (const episode of episodes) members.set(episode.group, [...(members.get(episode.group) ?? []), episode])
-  return [...members].flatMap(([group, those]) => groupStatistics(those.map(({ reward }) => reward), those.length).map((found) => ({ ...found, group })))
+  return [...members].flatMap(([group, those]) => groupStatistics(those.map(({ reward }) => reward), those.length).map((found) => ({ ...found, group, ...(those.some(({ discarded }) => discarded) && { discarded: true as const }) })))
 }

@@ -3,7 +3,7 @@
 import type { LoraConfig } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { describeError, PlaygroundError } from '../core/errors'
-import type { ExportFile, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
+import { type ExportFile, type KeptEpisode, type RunRecord, type StepSummary, withDiscarded } from '../core/run-record'
 import { slug } from '../core/text'
 import { isHubModel } from '../env/models'
 import { FolderSource } from '../hub/folder-source'
@@ -41,10 +41,12 @@ export async function readKept(archive: RunArchive, id: string): Promise<Kept> {
   const checkpoint = await archive.checkpoint(id)
   const step = checkpoint?.step ?? found.step
   const run = withoutSecrets({ ...found, step, checkpoint: checkpoint?.step ?? null, evaluations: found.evaluations.filter((each) => each.step <= step) })
+  const history = await archive.history(id, step)
+  const groups = new Map(history.map((summary) => [summary.step, summary.groups]))
   async function* steps(): AsyncGenerator<KeptEpisode[]> {
-    for await (const episodes of archive.episodes(id, step)) yield episodes.map(withoutEpisodeSecrets)
+    for await (const episodes of archive.episodes(id, step)) yield withDiscarded(episodes, groups.get(episodes[0]?.step ?? 0)).map(withoutEpisodeSecrets)
   }
-  return { run, history: await archive.history(id, step), steps, checkpoint, start: (await archive.start(id)) ?? null }
+  return { run, history, steps, checkpoint, start: (await archive.start(id)) ?? null }
 }
 
 function trained({ run, checkpoint }: Kept): { lora: LoraConfig; tensors: NamedTensor[] } {

@@ -1,6 +1,8 @@
 /** The columns of exported trajectories, one table for JSONL, Parquet, the reader and the dataset's card. */
 
 import type { SchemaElement } from 'hyparquet'
+import { rewardNames } from '../../core/reward-funcs'
+import type { RunRecord } from '../../core/run-record'
 
 type Leaf = Pick<SchemaElement, 'type' | 'converted_type'>
 /** What a column, or a part of one, holds; null is allowed everywhere. */
@@ -46,7 +48,8 @@ const AFTER_REWARD: readonly Column[] = [
   { name: 'episode', shape: int32, about: 'index in the step, group by group' },
   { name: 'group', shape: int32, about: 'index of the group: attempts at the same prompt and seed' },
   { name: 'seed', shape: int64, about: 'environment seed, shared by the group' },
-  { name: 'reward', shape: double, about: 'reward of the episode; null where it could not be scored' },
+  { name: 'reward', shape: double, about: 'reward of the episode, the functions’ weighted sum; null where it could not be scored' },
+  { name: 'discarded', shape: boolean, about: 'true where the group had no signal and was sampled again (dynamic sampling): no update saw it' },
   { name: 'success', shape: boolean, about: 'whether the task was solved; null where nobody can tell' },
   { name: 'exit_reason', shape: string, about: '`env_done`, `answered`, `turn_limit`, `token_limit`, `env_error`, `env_unreadable` or `stopped`' },
   {
@@ -68,7 +71,7 @@ const AFTER_REWARD: readonly Column[] = [
   {
     name: 'train_mask',
     shape: list(int8),
-    about: '1 where the loss saw the token: `mask`, but 0 all over in unscorable episodes and, with `mask_truncated_completions`, in those that were cut off',
+    about: '1 where the loss saw the token: `mask`, but 0 all over in unscorable and discarded episodes and, with `mask_truncated_completions`, in those that were cut off',
   },
   { name: 'authors', shape: list(string), about: '`model`, `environment` or `template`' },
   { name: 'sampler_logprobs', shape: list(double), about: 'log-prob (nats) that the sampler drew the token with; 0 where mask is 0' },
@@ -92,14 +95,22 @@ const AFTER_REWARD: readonly Column[] = [
 const OWN_NAMES = new Set([...BEFORE_REWARD, ...AFTER_REWARD].map(({ name }) => name))
 
 /** TRL's column of a reward function: its name, unless a column here has that name already. */
-export function rewardColumn(environment: string): string {
-  return environment === '' || OWN_NAMES.has(environment) ? `rewards/${environment}` : environment
+export function rewardColumn(name: string): string {
+  return name === '' || OWN_NAMES.has(name) ? `rewards/${name}` : name
 }
 
-/** All columns of a run, in order; `environment` is its environment's name. */
-export function columnsOf(environment: string): Column[] {
-  const reward = { name: rewardColumn(environment), shape: double, about: 'what the reward function of that name gave (TRL); null where unscorable' }
-  return [...BEFORE_REWARD, reward, ...AFTER_REWARD]
+/** What the columns depend on. */
+export type ColumnsRun = Pick<RunRecord, 'environment' | 'config'>
+
+/** Names of a run's reward functions, the environment's by the environment's name; each has a column. */
+export function rewardsOf({ environment, config }: ColumnsRun): string[] {
+  return rewardNames(config.grpo.reward_funcs, environment.name)
+}
+
+/** All columns of a run, in order. */
+export function columnsOf(run: ColumnsRun): Column[] {
+  const rewards = rewardsOf(run).map((name) => ({ name: rewardColumn(name), shape: double, about: 'what the reward function of that name gave (TRL), before its weight; null where it has no opinion' }))
+  return [...BEFORE_REWARD, ...rewards, ...AFTER_REWARD]
 }
 
 /** The columns as a Parquet schema: parents first. */

@@ -78,6 +78,8 @@ const schema = z.object({
   group: count,
   seed: count,
   reward: maybe,
+  // Files of earlier versions lack it.
+  discarded: flag,
   success: flag,
   exit_reason: z.enum(['env_done', 'answered', 'turn_limit', 'token_limit', 'env_error', 'env_unreadable', 'stopped']),
   error: maybeText,
@@ -148,6 +150,7 @@ export function episodeOf(row: Record<string, unknown>): { runId: string; episod
     error: rest.error,
     ...(rest.lasting ? { lasting: true as const } : {}),
     terminated: rest.terminated,
+    ...(rest.discarded ? { discarded: true as const } : {}),
     advantage: rest.advantage,
     trainLogprobs: rest.train_logprobs ?? null,
     entropies: rest.entropies ?? null,

@@ -3,6 +3,8 @@
 import { PlaygroundError } from '../../core/errors'
 import type { PlacedRow } from '../../core/rows'
 import type { KeptEpisode, RunRecord } from '../../core/run-record'
+import { isOwnRewardAlone } from '../../core/reward-funcs'
+import { rewardColumn, rewardsOf } from './columns'
 import { completionOf } from './completion-row'
 import { episodeOf, RowFault } from './episode-row'
 import { bareRun, parseRun } from './run'
@@ -55,7 +57,10 @@ class Collected {
   }
 
   private addEpisode(place: string, row: Record<string, unknown>): void {
-    const { runId, episode } = episodeOf(row)
+    const { runId, episode: read } = episodeOf(row)
+    if (typeof row.run === 'string' && this.run === null) this.readRun(row.run)
+    const rewards = this.run && partsOf(row, this.run)
+    const episode = rewards ? { ...read, rewards } : read
     this.runId ??= runId
     if (runId !== this.runId) {
       this.refuse(place, `column run_id is ${JSON.stringify(runId)}, but the rows before are of the run ${JSON.stringify(this.runId)}`, 'Give the rows of one run.')
@@ -63,7 +68,6 @@ class Collected {
     const step = this.step(episode.step)
     if (step.has(episode.index)) this.refuse(place, `episode ${episode.index} of step ${episode.step} is there twice`)
     step.set(episode.index, episode)
-    if (typeof row.run === 'string' && this.run === null) this.readRun(row.run)
   }
 
   /** The table has no groups: attempts at one prompt follow each other. */
@@ -128,4 +132,15 @@ class Collected {
   private refuse(place: string, fault: string, advice = 'Export the trajectories again.'): never {
     throw new PlaygroundError('config', `${this.name}, ${place}: ${fault}.`, advice)
   }
+}
+
+/** What each reward function gave, by its column; null where the environment's own reward is all there was. */
+function partsOf(row: Record<string, unknown>, run: RunRecord): KeptEpisode['rewards'] | null {
+  const { reward_funcs, reward_weights } = run.config.grpo
+  if (isOwnRewardAlone(reward_funcs, reward_weights)) return null
+  const given = rewardsOf(run).map((name): [string, number | null] => {
+    const value = row[rewardColumn(name)]
+    return [name, typeof value === 'number' && !Number.isNaN(value) ? value : null]
+  })
+  return Object.fromEntries(given)
 }

@@ -6,7 +6,7 @@ import { wellFormedJson } from '../../core/text'
 import type { ChatMessage } from '../../core/tools'
 import { trainedMask } from '../../core/trained-mask'
 import { withoutEpisodeSecrets, withoutTokens } from '../secrets'
-import { rewardColumn } from './columns'
+import { rewardColumn, rewardsOf } from './columns'
 
 export type Row = Record<string, unknown>
 
@@ -24,13 +24,14 @@ export function rowOf(kept: KeptEpisode, run: RunRecord, isFirst: boolean): Row 
     step: episode.step,
     prompt: episode.prompt,
     completion: episode.completion,
-    [rewardColumn(run.environment.name)]: episode.reward,
+    ...Object.fromEntries(rewardsOf(run).map((name) => [rewardColumn(name), episode.rewards ? (episode.rewards[name] ?? null) : episode.reward])),
     advantage: episode.advantage,
     run_id: run.id,
     episode: episode.index,
     group: episode.group,
     seed: episode.seed,
     reward: episode.reward,
+    discarded: episode.discarded ?? false,
     success: episode.success ?? null,
     exit_reason: episode.exit,
     verdict: verdictOf(episode),

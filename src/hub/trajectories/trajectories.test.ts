@@ -5,6 +5,7 @@ import { ByteWriter, parquetWrite } from 'hyparquet-writer'
 import { describe, expect, it } from 'vitest'
 import type { KeptEpisode, RunRecord } from '../../core/run-record'
 import { oneByOne, sampleRun, sampleSteps } from '../testing/episodes'
+import { DEFAULT_STAGE, type StageRecord } from '../../core/stage'
 import { columnsOf, readTrajectories, trajectoriesJsonl, trajectoriesParquet } from '.'
 
 const FORMATS = { jsonl: trajectoriesJsonl, parquet: trajectoriesParquet }
@@ -57,9 +58,36 @@ describe.each(formats)('%s', (format) => {
 
   it('gives the reward a column of its own when the environment is called like one', async () => {
     const environment = { ...sampleRun().environment, name: 'reward' }
-    expect(columnsOf('reward').map(({ name }) => name)).toContain('rewards/reward')
+    expect(columnsOf(sampleRun({ environment })).map(({ name }) => name)).toContain('rewards/reward')
     const { episodes } = await readTrajectories(await written(format, sampleSteps(), sampleRun({ environment })), 'x')
     expect(episodes).toEqual(sampleSteps())
+  })
+})
+
+describe.each(['jsonl', 'parquet'] as const)('reward functions as %s', (format) => {
+  const funcs = [{ name: 'environment', take: 'own' }, { name: 'think_format_reward' }, { name: 'think_format_reward' }] as const
+  const several = sampleRun({ config: { ...sampleRun().config, grpo: { ...sampleRun().config.grpo, reward_funcs: [...funcs] } } })
+  const scored = () => sampleSteps().map((step) => step.map((episode, i) => ({ ...episode, rewards: { echo_env: episode.reward, think_format_reward: i, think_format_reward_2: null } })))
+
+  it('have a column each, by their names, and come back', async () => {
+    expect(columnsOf(several).map(({ name }) => name).slice(3, 7)).toEqual(['echo_env', 'think_format_reward', 'think_format_reward_2', 'advantage'])
+    const { episodes } = await readTrajectories(await written(format, scored(), several), 'x')
+    expect(episodes).toEqual(scored())
+  })
+
+  it('of groups that were sampled again are marked, trained nothing, and come back', async () => {
+    const steps = sampleSteps().map((step, i) => (i === 0 ? step : step.map((episode) => ({ ...episode, discarded: true as const }))))
+    const { episodes } = await readTrajectories(await written(format, steps), 'x')
+    expect(episodes).toEqual(steps)
+    const rows = (await (await written('jsonl', steps)).text()).trimEnd().split('\n').map((line) => JSON.parse(line) as { discarded: boolean; train_mask: number[] })
+    expect(rows.map(({ discarded, train_mask }) => [discarded, train_mask.some((bit) => bit === 1)])).toEqual([[false, true], [false, false], [true, false], [true, false]])
+  })
+
+  it('and the run’s stages and evaluations come back with it', async () => {
+    const stage: StageRecord = { kind: 'sft', dataset: 'x.jsonl', rows: 3, steps: 2, settings: DEFAULT_STAGE.sft, afterStep: 0, first: { loss: 2 }, last: { loss: null } }
+    const made = sampleRun({ stages: [stage], evaluations: [{ ...sampleRun().evaluations[0]!, metrics: { eval_reward: 0.9, eval_success: null } }] })
+    const { run } = await readTrajectories(await written(format, sampleSteps(), made), 'x')
+    expect([run.stages, run.evaluations]).toEqual([[stage], made.evaluations])
   })
 })
 
@@ -84,7 +112,7 @@ describe('train_mask', () => {
 
 describe('Parquet', () => {
   it('has every column of the rows, in order, TRL’s first', async () => {
-    const names = columnsOf('echo_env').map(({ name }) => name)
+    const names = columnsOf(sampleRun()).map(({ name }) => name)
     expect(names.slice(0, 5)).toEqual(['step', 'prompt', 'completion', 'echo_env', 'advantage'])
     expect(Object.keys(JSON.parse((await (await written('jsonl')).text()).split('\n')[0] ?? ''))).toEqual(names)
   })

@@ -26,7 +26,7 @@ async function* rowsOf(run: RunRecord, steps: AsyncIterable<KeptEpisode[]>): Asy
  * @throws PlaygroundError('config') where there are no episodes
  */
 export async function trajectoriesJsonl(run: RunRecord, steps: AsyncIterable<KeptEpisode[]>): Promise<Blob> {
-  const columns = columnsOf(run.environment.name)
+  const columns = columnsOf(run)
   const parts: Blob[] = []
   for await (const rows of rowsOf(run, steps)) parts.push(new Blob(rows.map((row) => `${jsonLine(columns, row)}\n`)))
   return new Blob(parts, { type: 'application/jsonl' })
@@ -38,7 +38,7 @@ export async function trajectoriesJsonl(run: RunRecord, steps: AsyncIterable<Kep
  * @throws PlaygroundError('config') where there are no episodes
  */
 export async function trajectoriesParquet(run: RunRecord, steps: AsyncIterable<KeptEpisode[]>): Promise<Blob> {
-  const columns = columnsOf(run.environment.name)
+  const columns = columnsOf(run)
   const writer = new BlobWriter()
   const parquet = new ParquetWriter({ writer, schema: parquetSchemaOf(columns), createdBy: `GRPO Playground ${run.version}` })
   let waiting: Row[] = []
