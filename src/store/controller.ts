@@ -94,7 +94,7 @@ export function createController(
   /** A server or a class may bring prompts: empty controls take them, and Train hands them over. */
   function offerPrompts({ spec, prompts }: Extract<Message, { type: 'environment' }>) {
     const { config } = setup.getState()
-    if (spec.kind === 'builtin' || JSON.stringify(spec) !== JSON.stringify(config.environment)) return
+    if (spec.kind === 'builtin' || spec.kind === 'mix' || JSON.stringify(spec) !== JSON.stringify(config.environment)) return
     const system_prompt = config.system_prompt || prompts.system
     const user_prompt = config.user_prompt || prompts.user
     if (system_prompt === config.system_prompt && user_prompt === config.user_prompt) return

@@ -5,6 +5,8 @@
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { RunConfig } from '../core/config'
+import type { MemberFacts } from '../core/environment'
+import type { EnvironmentSpec, MixMember } from '../core/environment-spec'
 import type { Tool, ToolCall } from '../core/tools'
 import type { Message, PlayAction, PlayFrame, PlayObservation, PlayResult, PlaySetup, SeedComparison } from '../worker/protocol'
 import type { EnginePort } from './controller'
@@ -38,6 +40,8 @@ export interface PlayView {
   tests: Readonly<Record<string, ToolTest>>
   /** A sentence on what went wrong last, or why the episode was ended. */
   error: string | null
+  /** Which of several environments is played, and whose tools are looked at. */
+  member: number
 }
 
 export interface Play {
@@ -45,6 +49,8 @@ export interface Play {
   /** Episodes as the trajectory panel reads them, and what is looked at in them. */
   readonly run: RunStore
   readonly selection: SelectionStore
+  /** Of several environments, this one is played from now on; an episode of another ends. */
+  choose(member: number): void
   /** Begins an episode with this seed. */
   reset(seed: number): void
   call(call: ToolCall): void
@@ -66,6 +72,7 @@ const NOTHING: PlayView = {
   frames: [],
   tests: {},
   error: null,
+  member: 0,
 }
 
 /** The settings that an episode by hand has: those of the controls, unless these name an environment that is not connected yet. */
@@ -91,6 +98,8 @@ export function createPlay(port: EnginePort, setup: SetupStore, clock: Clock): P
   let pending: number | null = null
   let testing: { tool: string; call: ToolCall } | null = null
   let environment: string | null = null
+  /** Of several environments, as they were connected. */
+  let members: readonly MemberFacts[] = []
 
   function send(action: PlayAction) {
     pending = ++requests
@@ -100,7 +109,8 @@ export function createPlay(port: EnginePort, setup: SetupStore, clock: Clock): P
 
   function settings(): PlaySetup {
     const { environment, tool_edits, system_prompt, user_prompt, enable_thinking } = playedConfig(setup.getState())
-    return { environment, tool_edits, system_prompt, user_prompt, enable_thinking }
+    const whole = { environment, tool_edits, system_prompt, user_prompt, enable_thinking }
+    return environment.kind === 'mix' ? ofMember({ ...whole, environment }, members, store.getState().member) : whole
   }
 
   function begin(seed: number) {
@@ -168,6 +178,7 @@ export function createPlay(port: EnginePort, setup: SetupStore, clock: Clock): P
         const now = JSON.stringify(message.spec)
         if (environment !== null && environment !== now) forget()
         environment = now
+        members = message.members ?? []
         return
       }
       case 'state':
@@ -184,6 +195,11 @@ export function createPlay(port: EnginePort, setup: SetupStore, clock: Clock): P
     store,
     run,
     selection,
+    choose(member) {
+      if (member === store.getState().member) return
+      forget()
+      store.setState({ member })
+    },
     reset(seed) {
       if (idle()) begin(seed)
     },
@@ -209,5 +225,19 @@ export function createPlay(port: EnginePort, setup: SetupStore, clock: Clock): P
       store.setState(({ tests }) => ({ tests: { ...tests, [tool]: { call, outcome: null } } }))
       begin(seed)
     },
+  }
+}
+
+/** What one of several environments is played with: its own prompts, and those edits that are about its tools. */
+function ofMember({ environment: mix, tool_edits, enable_thinking }: PlaySetup & { environment: Extract<EnvironmentSpec, { kind: 'mix' }> }, members: readonly MemberFacts[], at: number): PlaySetup {
+  const { environment, system_prompt, user_prompt } = (mix.members[at] ?? mix.members[0]) as MixMember
+  const facts = members[at] ?? members[0]
+  const own = (facts?.ownTools ?? facts?.tools ?? []).map((tool) => tool.function.name)
+  return {
+    environment,
+    tool_edits: tool_edits.filter((edit) => own.includes(edit.tool)),
+    system_prompt: system_prompt || (facts?.prompts.system ?? ''),
+    user_prompt: user_prompt || (facts?.prompts.user ?? ''),
+    enable_thinking,
   }
 }

@@ -6,7 +6,8 @@ import { applyToolEdits, type ToolEdit } from '../../core/tool-edits'
 import type { Tool } from '../../core/tools'
 import { toolsFound } from '../../core/discovered'
 import { playedConfig } from '../../store/play-store'
-import { useSetup, useShown } from '../../store/hooks'
+import { usePlay, useSetup, useShown } from '../../store/hooks'
+import type { EnvironmentView } from '../../store/view'
 
 export interface DraftTool {
   /** The environment's own name. */
@@ -34,10 +35,14 @@ export function whyNot(tools: readonly Tool[], edits: readonly ToolEdit[]): stri
 
 /** Of the environment that is played; null while none is connected. */
 export function useDraft(): Draft | null {
-  const own = useShown((view) => view.environment?.ownTools ?? null)
-  const edits = useSetup((state) => playedConfig(state).tool_edits)
+  const member = usePlay((view) => view.member)
+  const own = useShown(({ environment }) => (environment ? toolsOf(environment, member) : null))
+  const several = useShown(({ environment }) => environment?.members !== undefined)
+  const all = useSetup((state) => playedConfig(state).tool_edits)
   return useMemo(() => {
     if (!own) return null
+    // An edit is about the tools of that name, wherever they are.
+    const edits = several ? all.filter((edit) => own.some((tool) => tool.function.name === edit.tool)) : all
     const error = whyNot(own, edits)
     const found = applyToolEdits(toolsFound('', own), error === null ? edits : [])
     const tools = own.map((tool) => {
@@ -45,5 +50,10 @@ export function useDraft(): Draft | null {
       return { id, own: tool, tool: found.tools.find((each) => each.id === id)?.tool ?? null }
     })
     return { tools, error }
-  }, [own, edits])
+  }, [own, several, all])
+}
+
+function toolsOf({ ownTools, members }: EnvironmentView, member: number): readonly Tool[] {
+  const one = members?.[member] ?? members?.[0]
+  return one ? (one.ownTools ?? one.tools) : ownTools
 }

@@ -29,7 +29,7 @@ export function EnvironmentPicker() {
   const pick = (name: string) => {
     const picked = PRESETS.find((each) => each.id === name)
     setChosen(picked ? null : name)
-    const start = picked?.environment ?? KINDS.find((each) => each.id === name)?.start
+    const start = picked?.environment ?? KINDS.find((each) => each.id === name)?.start?.(environment)
     if (start) controller.chooseEnvironment(start)
   }
   return (
