@@ -5,25 +5,23 @@ import type { GrpoConfig, RunConfig } from '../../src/core/config'
 import type { NamedTensor } from '../../src/core/engine'
 import type { Environment } from '../../src/core/environment'
 import type { StepRecord, TrainEvent } from '../../src/core/events'
-import { builtinEnvironment, type BuiltinName } from '../../src/env/builtin'
-import { presetById, presetConfig } from '../../src/env/presets'
+import { type Preset, presetById, presetConfig } from '../../src/env/presets'
 import { ChatFormat } from '../../src/rollout/chat'
 import { createEngine, type EngineInstance } from '../../src/runtime/create'
+import { makeEnvironment } from '../../src/worker/make-environment'
 import { GrpoTrainer, type GrpoTrainerOptions } from '../../src/train/grpo'
 import { loadTokenizer } from '../pretrain/load-tokenizer'
 import { fileSource } from '../tools/file-source'
 
-const MODEL = fileURLToPath(new URL('../../public/models/tiny-qwen3', import.meta.url))
-
-const source = fileSource(MODEL)
+const PUBLIC = fileURLToPath(new URL('../../public', import.meta.url))
 
 /** The shipped model's chat format. */
 export async function tinyChat(): Promise<ChatFormat> {
-  return new ChatFormat(await loadTokenizer(MODEL), { enable_thinking: false })
+  return new ChatFormat(await loadTokenizer(`${PUBLIC}/models/tiny-qwen3`), { enable_thinking: false })
 }
 
 /** A preset's run with some settings changed. */
-export function configOf(preset: BuiltinName, grpo: Partial<GrpoConfig> = {}): RunConfig {
+export function configOf(preset: Preset['id'], grpo: Partial<GrpoConfig> = {}): RunConfig {
   const config = presetConfig(presetById(preset))
   return { ...config, backend: 'wasm', grpo: { ...config.grpo, ...grpo } }
 }
@@ -31,7 +29,7 @@ export function configOf(preset: BuiltinName, grpo: Partial<GrpoConfig> = {}): R
 /** The shipped model with a fresh LoRA from the config's seed; room for every episode of a step. */
 export function tinyEngine({ grpo, lora, model }: RunConfig, microBatchTokens?: number): Promise<EngineInstance> {
   return createEngine({
-    source,
+    source: fileSource(`${PUBLIC}/${model}`),
     lora,
     backend: 'wasm',
     threads: 1,
@@ -110,9 +108,9 @@ export function rewardedByPlace(environment: Environment): Environment {
   }
 }
 
-async function connected({ environment }: RunConfig): Promise<Environment> {
-  if (environment.kind !== 'builtin') throw new Error('Pass the environment.')
-  const made = builtinEnvironment(environment.name)
+/** What the run plays in, connected. */
+export async function connected({ environment, grpo, system_prompt }: RunConfig): Promise<Environment> {
+  const made = makeEnvironment(environment, { seed: grpo.seed, system_prompt })
   await made.connect()
   return made
 }

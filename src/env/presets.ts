@@ -96,6 +96,33 @@ export const PRESETS: readonly Preset[] = [
     grpo: { prompts_per_step: 8, learning_rate: 1e-3, max_steps: 50, max_completion_length: 256, max_tool_calling_iterations: 3 },
     lora: DEFAULT_LORA,
   },
+  {
+    id: 'mix',
+    title: 'Two games at once',
+    description: 'Emergency stop and catch in one run, half of the prompts each: one adapter learns both, each by its own tools and reward.',
+    environment: {
+      kind: 'mix',
+      members: [laneRules, catchRules].map(({ name, prompts }) => ({
+        environment: { kind: 'builtin' as const, name: name === 'lane' ? ('lane' as const) : ('catch' as const) },
+        weight: 1,
+        system_prompt: prompts.system,
+        user_prompt: prompts.user,
+      })),
+      dataset: null,
+    },
+    system_prompt: '',
+    user_prompt: '',
+    enable_thinking: false,
+    grpo: {
+      prompts_per_step: 8,
+      scale_rewards: 'none',
+      learning_rate: 1e-3,
+      max_steps: 60,
+      max_completion_length: 448,
+      max_tool_calling_iterations: 7,
+    },
+    lora: DEFAULT_LORA,
+  },
 ]
 
 /** A preset by its id; throws PlaygroundError('config') when there is none. */

@@ -3,9 +3,9 @@ import { builtinReward } from '../../rl/rewards/builtin'
 import { arithmeticRows, boxed } from './arithmetic'
 
 describe('arithmetic', () => {
-  it('has 396 rows for training and 99 others held out', () => {
+  it('has 186 rows for training and 39 others held out', () => {
     const questions = (['train', 'heldout'] as const).map((split) => new Set(arithmeticRows(split).map(({ prompt }) => prompt[0]?.content)))
-    expect(questions.map(({ size }) => size)).toEqual([396, 99])
+    expect(questions.map(({ size }) => size)).toEqual([186, 39])
     expect([...(questions[0] ?? [])].some((question) => questions[1]?.has(question))).toBe(false)
   })
 

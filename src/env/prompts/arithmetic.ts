@@ -26,7 +26,12 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 const SUMS: readonly Sum[] = upTo(90).flatMap((i) => upTo(10).map((b) => ({ a: 10 + i, b }))).filter(({ a, b }) => (a % 10) + b < 10)
 
 /** 495 sums: 396 for training, 99 held out. */
-export const ARITHMETIC_SUMS: SplitList<Sum> = splitByHash(SUMS, 40)
+export const ALL_SUMS: SplitList<Sum> = splitByHash(SUMS, 40)
+
+/** No ones above four: a table of 25 is what a model this small learns in a minute. */
+const isSmall = ({ a, b }: Sum): boolean => a % 10 <= 4 && b <= 4
+/** Those that are asked. */
+export const ARITHMETIC_SUMS: SplitList<Sum> = { train: ALL_SUMS.train.filter(isSmall), heldout: ALL_SUMS.heldout.filter(isSmall) }
 
 /** The answer in the form that is judged. */
 export const boxed = (answer: number): string => `\\boxed{${answer}}`
