@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readAddress } from './address'
+import { readLink, writeLink } from './link'
 import { PRESET_NAMES, defaultConfig, presetByName } from './presets'
-import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
+import { ALL_SETTINGS, conflictOf, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
 
 describe('settings table', () => {
   it('reads back every value that a preset holds', () => {
@@ -19,6 +20,17 @@ describe('settings table', () => {
     const next = setSetting(config, 'r', 4)
     expect([config.lora.r, next.lora.r]).toEqual([16, 4])
     expect(next.grpo).toBe(config.grpo)
+  })
+
+  it('trains every weight with use_peft off, leaves no trace of the default, and says what does not go with it', () => {
+    const config = defaultConfig()
+    const full = setSetting(config, 'use_peft', false)
+    expect([getSetting(config, 'use_peft'), getSetting(full, 'use_peft')]).toEqual([true, false])
+    expect(setSetting(full, 'use_peft', true)).toEqual(config)
+    expect(conflictOf(full, 'use_peft')).toBeNull()
+    expect(conflictOf(setSetting(full, 'beta', 0.1), 'beta')).toContain('beta is 0.1 and pulls to the model as it was')
+    expect(conflictOf({ ...full, precision: 'int4' }, 'use_peft')).toContain('Choose precision float32')
+    expect(readLink(writeLink(full, 0)).config).toEqual(full)
   })
 
   it('lets only some settings be off', () => {
