@@ -26,7 +26,7 @@ type Row = Record<string, unknown>
 
 interface StageRun extends TrlRun {
   rows: Row[]
-  settings: Partial<OptimizerParams> & { learning_rate: number; max_grad_norm: number; lr_scheduler_type: LrSchedulerType; warmup_steps: number; max_length: number }
+  settings: Pick<OptimizerParams, 'learning_rate' | 'max_grad_norm'> & { lr_scheduler_type: LrSchedulerType; warmup_steps: number; max_length: number }
 }
 
 interface SftCase extends StageRun {

@@ -109,8 +109,17 @@ export function watched(engine: Engine): { trainer: Trainer; steps: WatchedStep[
   return { trainer, steps }
 }
 
-/** The given completions as finished episodes. `logprobs`: the sampler's, [tokens] each. */
-export function finished(given: readonly GivenEpisode[], rewards: readonly (readonly (number | null)[])[], weights: readonly number[] | null, logprobs: readonly ArrayLike<number>[]): Episode[] {
+/**
+ * The given completions as finished episodes.
+ * @param rewards [functions][completions]
+ * @param logprobs the sampler's, [tokens] each
+ */
+export function finished(
+  given: readonly GivenEpisode[],
+  rewards: StepCase['rewards_by_function'],
+  { num_generations, reward_weights: weights }: Pick<GrpoConfig, 'num_generations' | 'reward_weights'>,
+  logprobs: readonly ArrayLike<number>[],
+): Episode[] {
   return given.map(({ prompt_ids, completion_ids, mask, terminated }, index): Episode => {
     const ids = [...prompt_ids, ...completion_ids]
     const whole = [...prompt_ids.map(() => 0 as const), ...mask]
@@ -119,7 +128,7 @@ export function finished(given: readonly GivenEpisode[], rewards: readonly (read
     return {
       step: 1,
       index,
-      group: Math.floor(index / 4),
+      group: Math.floor(index / num_generations),
       seed: 0,
       ids,
       mask: whole,
@@ -143,7 +152,13 @@ export function finished(given: readonly GivenEpisode[], rewards: readonly (read
  * of all within 1e-3, the weights that AdamW made of it, and TRL's metrics.
  * @param start weights before the run
  */
-export function expectStep(run: TrlRun, at: number, steps: readonly WatchedStep[], metrics: Record<string, number | null>, start: readonly NamedTensor[]): void {
+export function expectStep(
+  run: TrlRun,
+  at: number,
+  steps: readonly WatchedStep[],
+  metrics: Record<string, number | null>,
+  start: readonly NamedTensor[],
+): void {
   const step = steps[at] as WatchedStep
   const gradients = referenceTensors(`${run.folder}/gradient-${at + 1}.safetensors`)
   const weights = referenceTensors(`${run.folder}/after-${at + 1}.safetensors`)

@@ -54,13 +54,21 @@ PLAYED = [
 ]
 ASKED = [
     dict(prompt=[say("user", "What is 3 + 4?")], completion=[say("assistant", "7")]),
-    dict(prompt=[say("system", "Be brief."), say("user", "Hi"), say("assistant", "Hello."), say("user", "Who?")], completion=[say("assistant", "A model."), say("user", "No."), say("assistant", "Yes.")]),
+    dict(
+        prompt=[say("system", "Be brief."), say("user", "Hi"), say("assistant", "Hello."), say("user", "Who?")],
+        completion=[say("assistant", "A model."), say("user", "No."), say("assistant", "Yes.")],
+    ),
 ]
 CALLED = [
     dict(prompt=PLAYED[0][:2], completion=PLAYED[0][2:], tools=TOOLS, chat_template_kwargs=dict(enable_thinking=False)),
     dict(prompt=PLAYED[1][:1], completion=PLAYED[1][1:], tools=TOOLS, chat_template_kwargs=dict(enable_thinking=False)),
 ]
-TEXTS = [dict(prompt="The sky is", completion=" blue."), dict(prompt="One, two,", completion=" three, four, five<|im_end|>"), dict(prompt="dis", completion="tance 12")]
+TEXTS = [
+    dict(prompt="The sky is", completion=" blue."),
+    dict(prompt="One, two,", completion=" three, four, five<|im_end|>"),
+    # Tokens merge across the end of the prompt.
+    dict(prompt="dis", completion="tance 12"),
+]
 
 MESSAGES = [dict(messages=messages, tools=TOOLS) for messages in PLAYED]
 
@@ -80,11 +88,27 @@ SFT = [
 PAIRS = [
     dict(prompt=[say("user", "What is 3 + 4?")], chosen=[say("assistant", "7")], rejected=[say("assistant", "34, I think.")]),
     dict(prompt=[say("system", "Be brief."), say("user", "Hi")], chosen=[say("assistant", "Hello.")], rejected=[say("assistant", "What?")]),
-    dict(prompt=[say("user", "car: distance 12, speed 30")], chosen=[say("assistant", "", tool_calls=[call("left")])], rejected=[say("assistant", "", tool_calls=[call("right")])]),
+    dict(
+        prompt=[say("user", "car: distance 12, speed 30")],
+        chosen=[say("assistant", "", tool_calls=[call("left")])],
+        rejected=[say("assistant", "", tool_calls=[call("right")])],
+    ),
 ]
 PAIRS_WITH_TOOLS = [
-    dict(prompt=PLAYED[0][:2], chosen=PLAYED[0][2:5], rejected=[PLAYED[0][2], say("tool", "speed 31", name="steer"), say("assistant", "No.")], tools=TOOLS, chat_template_kwargs=dict(enable_thinking=False)),
-    dict(prompt=PLAYED[1][:1], chosen=PLAYED[1][1:2], rejected=[say("assistant", "I stay.")], tools=TOOLS, chat_template_kwargs=dict(enable_thinking=False)),
+    dict(
+        prompt=PLAYED[0][:2],
+        chosen=PLAYED[0][2:5],
+        rejected=[PLAYED[0][2], say("tool", "speed 31", name="steer"), say("assistant", "No.")],
+        tools=TOOLS,
+        chat_template_kwargs=dict(enable_thinking=False),
+    ),
+    dict(
+        prompt=PLAYED[1][:1],
+        chosen=PLAYED[1][1:2],
+        rejected=[say("assistant", "I stay.")],
+        tools=TOOLS,
+        chat_template_kwargs=dict(enable_thinking=False),
+    ),
 ]
 IMPLICIT = [dict(chosen=row["prompt"] + row["chosen"], rejected=row["prompt"] + row["rejected"]) for row in PAIRS]
 PAIRS_OF_TEXTS = [

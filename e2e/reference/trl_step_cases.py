@@ -180,12 +180,15 @@ def run(example: dict, episodes: list[dict], tok, number: int) -> dict:
     recorder = Recorder().watch(trainer)
     known = {tuple(e["completion_ids"]): i for i, e in enumerate(episodes)}
     shares = []
+
+    def which(row: list[int]) -> int:
+        return next(i for ids, i in known.items() if tuple(row[: len(ids)]) == ids and set(row[len(ids) :]) <= {tok.pad_token_id})
+
     prepare = trainer._prepare_inputs
 
     def prepared(batch):
         inputs = prepare(batch)
-        rows = inputs["completion_ids"].tolist()
-        shares.append(sorted(next(i for ids, i in known.items() if tuple(row[: len(ids)]) == ids and set(row[len(ids) :]) <= {tok.pad_token_id}) for row in rows))
+        shares.append(sorted(which(row) for row in inputs["completion_ids"].tolist()))
         return inputs
 
     trainer._prepare_inputs = prepared
