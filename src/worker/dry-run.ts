@@ -10,7 +10,7 @@ import type { TrainEvent } from '../core/events'
 import { hash } from '../core/random'
 import { countTrained, groupStatistics, mean, sum } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
-import { rollout } from '../rollout/rollout'
+import { rollout, type Rollout } from '../rollout/rollout'
 import { assertNotStopped } from '../train/guard'
 import { type CallCustom, scoreEpisodes } from '../train/scoring'
 import { groupSeeds } from '../train/seeds'
@@ -31,6 +31,8 @@ export interface DryRun {
   config: RunConfig
   /** Runs reward functions of the person's own; absent where there is no sandbox. */
   callCustom?: CallCustom
+  /** Generates the episodes instead of the page's loop. */
+  rollout?: Rollout
 }
 
 interface Options {
@@ -79,17 +81,18 @@ export async function dryRun(run: DryRun, { onEvent, onProgress, signal, now = (
   }
 }
 
-async function play({ engine, environment, chat, config }: DryRun, onEvent: Options['onEvent'], onProgress: Options['onProgress'], signal?: AbortSignal): Promise<Episode[]> {
+async function play({ engine, environment, chat, config, rollout: own }: DryRun, onEvent: Options['onEvent'], onProgress: Options['onProgress'], signal?: AbortSignal): Promise<Episode[]> {
   const { grpo, system_prompt, user_prompt } = config
   const seed = hash(grpo.seed, DRY_KEY)
   const total = GROUPS * grpo.num_generations
   let done = 0
   onProgress(done, total)
-  return rollout({
+  return (own ?? rollout)({
     step: 0,
     groupSeeds: groupSeeds(seed, 0, GROUPS),
     num_generations: grpo.num_generations,
     split: 'train',
+    firstPrompt: 0,
     config: { ...grpo, seed },
     system_prompt,
     user_prompt,

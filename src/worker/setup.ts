@@ -13,7 +13,9 @@ import { isRepoId } from '../hub/model-reference'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import { type ModelConfig, parseModelConfig } from '../model/config'
 import type { ChatFormat } from '../rollout/chat'
+import { readyRollout } from '../rollout/custom/custom-rollout'
 import { firstMessages } from '../rollout/first-messages'
+import type { Rollout } from '../rollout/rollout'
 import { type Capabilities, chooseBackend, probeCapabilities } from '../runtime/capabilities'
 import { createEngine, type EngineInstance } from '../runtime/create'
 import { selfTest } from '../runtime/self-test'
@@ -25,7 +27,7 @@ import type { CallCustom } from '../train/scoring'
 import type { HubAccess } from './hub-access'
 import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
 import { makeEnvironment, OBSERVATION_ROOM } from './make-environment'
-import { callInSandbox } from './reward-sandbox'
+import { callInSandbox, requireSandbox } from './reward-sandbox'
 
 /** A longer prompt of a dataset is left out. */
 const LONGEST_PROMPT = 1024
@@ -45,6 +47,8 @@ export interface RunSetup {
   selfTest: SelfTestReport | null
   /** Calls reward functions of the person's own. */
   callCustom?: CallCustom
+  /** Generates the run's episodes instead of the page's loop: a rollout function of the person's own. */
+  rollout?: Rollout
 }
 
 /** Where a kept run began, instead of what its config names today: a branch may have moved, files are gone. */
@@ -103,7 +107,9 @@ export class SetupKeeper {
     })
     this.loading = new AbortController()
     try {
-      return { ...(await this.load(pinned(config, callbacks.at), environment, { ...callbacks, signal: this.loading.signal })), callCustom: callInSandbox }
+      const rollout = config.rollout_func && (await readyRollout(config.rollout_func, requireSandbox))
+      const loaded = await this.load(pinned(config, callbacks.at), environment, { ...callbacks, signal: this.loading.signal })
+      return { ...loaded, callCustom: callInSandbox, ...(rollout && { rollout }) }
     } catch (error) {
       await environment.close()
       throw error

@@ -16,6 +16,8 @@ const RecipeField = later(afterFirstDraw(() => import('../guard/RecipeField').th
 // Beneath the settings, it may come when the page has drawn itself.
 const RewardFunctions = later(afterFirstDraw(() => import('../rewards-bench/RewardFunctions').then((part) => part.RewardFunctions)))
 
+const RolloutField = later(afterFirstDraw(() => import('../code/RolloutField').then((part) => part.RolloutField)))
+
 export function Settings() {
   return (
     <div className="settings">
@@ -35,6 +37,7 @@ export function Settings() {
             <summary>{S.task.groups[id]}</summary>
             {id === 'loss' && <RecipeField />}
             <Fields settings={settings} />
+            {id === 'sampling' && <RolloutField />}
             {id === 'lora' && (
               <>
                 <Hideable part="target_modules">
