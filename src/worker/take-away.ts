@@ -5,6 +5,7 @@ import type { NamedTensor } from '../core/engine'
 import { describeError, PlaygroundError } from '../core/errors'
 import { type ExportFile, type KeptEpisode, type RunRecord, type StepSummary, withDiscarded } from '../core/run-record'
 import { slug } from '../core/text'
+import { arithmeticRows } from '../env/prompts/arithmetic'
 import { isHubModel } from '../env/models'
 import { FolderSource } from '../hub/folder-source'
 import type { ModelCardInput } from '../hub/model-card'
@@ -95,7 +96,9 @@ const inFolder = (folder: string, files: readonly ExportFile[]): ExportFile[] =>
 async function trlFiles(kept: Kept): Promise<ExportFile[]> {
   const { trlFolder } = await import('../hub/trl/index')
   const start = kept.start && (await adapterFiles(kept, kept.start))
-  return trlFolder({ run: kept.run, history: kept.history, adapter: await adapterFiles(kept, trained(kept)), base: await baseFiles(kept.run), ...(start ? { start } : {}) })
+  const { environment } = kept.run.config
+  const rows = environment.kind === 'prompts' && environment.dataset.kind === 'builtin' ? { rows: arithmeticRows('train') } : {}
+  return trlFolder({ ...rows, run: kept.run, history: kept.history, adapter: await adapterFiles(kept, trained(kept)), base: await baseFiles(kept.run), ...(start ? { start } : {}) })
 }
 
 async function metricFiles({ run, history }: Kept): Promise<{ csv: ExportFile; trackio: ExportFile[]; state: ExportFile }> {

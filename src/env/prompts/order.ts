@@ -11,10 +11,10 @@ const HELD_OUT_ONE_OF = 10
 /** Keep these draws apart from all others of a run. */
 const [SPLIT, ORDER, DRAWN] = [0x5b117, 0x0de4, 0xd4a3]
 
-/** Rows with the same prompt are on the same side, whatever else the dataset holds; nothing is held out of a small one. */
+/** Rows with the same prompt are on the same side, whatever else the dataset or the system prompt says; nothing is held out of a small one. */
 export function splitRows(rows: readonly PromptRow[]): { train: PromptRow[]; heldout: PromptRow[] } {
   if (rows.length < HELD_OUT_FROM) return { train: [...rows], heldout: [] }
-  const isHeld = rows.map(({ messages }) => hash(SPLIT, textHash(JSON.stringify(messages))) % HELD_OUT_ONE_OF === 0)
+  const isHeld = rows.map(({ messages }) => hash(SPLIT, textHash(JSON.stringify(messages.filter(({ role }) => role !== 'system')))) % HELD_OUT_ONE_OF === 0)
   return { train: rows.filter((_, i) => !isHeld[i]), heldout: rows.filter((_, i) => isHeld[i]) }
 }
 

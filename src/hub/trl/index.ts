@@ -13,8 +13,10 @@ import laneGame from '../../../e2e/taken-away/trl/lane.py?raw'
 import observations from '../../../e2e/taken-away/trl/observations.py?raw'
 import pictures from '../../../e2e/taken-away/trl/pictures.py?raw'
 import playground from '../../../e2e/taken-away/trl/playground.py?raw'
+import prompts from '../../../e2e/taken-away/trl/prompts.py?raw'
 import readers from '../../../e2e/taken-away/trl/readers.py?raw'
 import sessions from '../../../e2e/taken-away/trl/sessions.py?raw'
+import { rowFiles } from './prompt-parts'
 import { readme } from './readme'
 import { serverAddress } from './server-address'
 import { comparesWithStart, trainScript } from './train-script'
@@ -31,6 +33,8 @@ export interface TrlFolderInput {
   start?: readonly ExportFile[]
   /** Address of the OpenEnv server as the page reached it, http(s)://host (ServerAddress.http); found out from the record where this is absent. */
   server?: string
+  /** Of a dataset that the page makes itself: the rows that are trained on. */
+  rows?: readonly Record<string, unknown>[]
 }
 
 const GAMES = { catch: catchGame, echo: echoGame, guess: guessGame, lane: laneGame }
@@ -39,9 +43,9 @@ const GAMES = { catch: catchGame, echo: echoGame, guess: guessGame, lane: laneGa
  * The folder's files, paths relative to it: train.py, environment.py and their helpers, accelerate/*.yaml, requirements*.txt,
  * README.md, adapter/, base/ and start/. Throws PlaygroundError('config') when a run cannot be taken to TRL.
  */
-export function trlFolder({ run, history, adapter, base = [], start = [], server }: TrlFolderInput): ExportFile[] {
+export function trlFolder({ run, history, adapter, base = [], start = [], server, rows }: TrlFolderInput): ExportFile[] {
   const { environment, model, grpo } = run.config
-  if (environment.kind !== 'openenv' && environment.kind !== 'builtin') {
+  if (environment.kind === 'custom' || environment.kind === 'mix') {
     throw new PlaygroundError('config', `A run of ${specName(environment)} cannot be taken to TRL yet.`, 'Take the adapter instead: it loads with PEFT.')
   }
   const openenv = environment.kind === 'openenv'
@@ -53,11 +57,15 @@ export function trlFolder({ run, history, adapter, base = [], start = [], server
     throw new PlaygroundError('config', `The LoRA of the run ${run.name} was not given.`, 'Load the run, then export once more.')
   }
   const url = server ?? serverAddress(run)
-  const helpers: Record<string, string> = openenv ? { sessions, observations, pictures, readers } : { games, game: GAMES[environment.name] }
+  const helpers: Record<string, string> = openenv
+    ? { sessions, observations, pictures, readers }
+    : environment.kind === 'prompts'
+      ? { prompts }
+      : { games, game: GAMES[environment.name] }
   return [
     { path: 'README.md', content: readme(run, { history, server: url, ...has }) },
     { path: 'train.py', content: trainScript(run, has) },
-    { path: 'environment.py', content: environmentScript(run, url) },
+    ...(environment.kind === 'prompts' ? rowFiles(run.config, rows) : [{ path: 'environment.py', content: environmentScript(run, url) }]),
     ...Object.entries<string>({ playground, ...helpers }).map(([name, content]) => ({ path: `${name}.py`, content })),
     { path: 'requirements.txt', content: `${requirements(openenv).join('\n')}\n` },
     { path: 'requirements-vllm.txt', content: `${vllmRequirements(openenv).join('\n')}\n` },

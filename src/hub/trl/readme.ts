@@ -1,5 +1,6 @@
 /** README.md of the folder: what is in it, how it is started on one device, on several, on the Hub, with vLLM, and what differs from the page. */
 
+import { datasetLabel } from '../../core/dataset'
 import type { RunRecord, StepSummary } from '../../core/run-record'
 import { processesFor } from './accelerate'
 import { PACKAGES, VLLM } from './versions'
@@ -36,6 +37,8 @@ export function readme(run: RunRecord, { history, server, adapter, base, start }
   const { config, environment } = run
   const { grpo } = config
   const openenv = config.environment.kind === 'openenv'
+  const rows = config.environment.kind === 'prompts' ? config.environment.dataset : null
+  const label = environment.dataset ? datasetLabel(environment.dataset) : environment.name
   const episodes = grpo.prompts_per_step * grpo.num_generations
   const processes = processesFor(episodes)
   const evaluates = grpo.eval_strategy !== 'no'
@@ -43,14 +46,13 @@ export function readme(run: RunRecord, { history, server, adapter, base, start }
   const model = base ? 'base/' : config.model
   return `# ${plainText(run.name)}, continued in TRL
 
-This folder goes on with a run of GRPO Playground after its step ${run.step}, with TRL's GRPOTrainer: the same environment (${code(environment.name)}),
-prompts, tools, rewards and settings, and the ${adapter ? 'trained LoRA' : 'trained model'} as the start.${lastSeen(history)}
+This folder goes on with a run of GRPO Playground after its step ${run.step}, with TRL's GRPOTrainer: ${rows ? `the same dataset (${code(label)}),\nreward functions and settings,` : `the same environment (${code(environment.name)}),\nprompts, tools, rewards and settings,`} and the ${adapter ? 'trained LoRA' : 'trained model'} as the start.${lastSeen(history)}
 
 | file | what it is |
 |---|---|
 | train.py | the trainer with the run's settings |
-| environment.py | the environment as TRL wants it: one method for each tool |
-| ${openenv ? 'sessions.py, observations.py, pictures.py, readers.py' : 'games.py, game.py'}, playground.py | what the page does around the environment: ${openenv ? 'sessions, observations as text' : 'the game’s rules'}, seeds, checks of calls |
+${rows ? `${rows.kind === 'hub' ? '' : '| data/train.jsonl | the rows |\n'}| prompts.py, playground.py | how the page reads rows, and which of them it holds out |` : `| environment.py | the environment as TRL wants it: one method for each tool |
+| ${openenv ? 'sessions.py, observations.py, pictures.py, readers.py' : 'games.py, game.py'}, playground.py | what the page does around the environment: ${openenv ? 'sessions, observations as text' : 'the game’s rules'}, seeds, checks of calls |`}
 | accelerate/ | settings for one GPU and for several |
 | requirements.txt, requirements-vllm.txt | exact versions |
 ${adapter ? '| adapter/ | the LoRA in PEFT’s format |\n' : ''}${base ? '| base/ | the model that it belongs to |\n' : ''}${start ? '| start/ | the LoRA that the run began with, which the KL term compares with |\n' : ''}
@@ -101,16 +103,16 @@ ${openenv ? 'A job reaches no server on your own machine: give the address of a 
 
 ## Where TRL does otherwise than the page
 
-* **Done.** TRL knows no end of an episode. Here a tool answers with more text than fits the budget when the environment is done; TRL leaves such a result out and ends the
+${rows ? '' : `* **Done.** TRL knows no end of an episode. Here a tool answers with more text than fits the budget when the environment is done; TRL leaves such a result out and ends the
   episode after the model's own last token, as the page does. The number of tool results shown in TRL's print-out is therefore one less than the calls made.
 * **Rounds.** After the last of ${grpo.max_tool_calling_iterations} rounds TRL lets the model write another turn, whose calls are not made but whose tokens are trained on.
 * **Malformed calls** end an episode in TRL (the turn counts as a plain answer); the page tells the model what is wrong and lets it go on. Calls of a tool that does not exist get
   TRL's words instead of the page's.
-* **Random numbers.** Environment seeds are the page's (steps from ${run.step + 1} on); tokens are drawn by PyTorch, so episodes differ from those that the page would have sampled.
-${evaluates ? '* **Evaluations** are of the page’s scenarios, each played once. TRL draws their tokens as in training, and logs an eval_loss that the page has not.\n' : ''}* **Optimizer and schedule** begin anew: AdamW's moments and the learning rate's schedule are not carried over.
-* **Speed.** TRL steps environments one after another and reads the whole conversation anew at every turn, unless vLLM caches it.
+`}* **Random numbers.** ${rows ? 'Rows come in an order of TRL’s own' : `Environment seeds are the page's (steps from ${run.step + 1} on)`}; tokens are drawn by PyTorch, so episodes differ from those that the page would have sampled.
+${evaluates && !rows ? '* **Evaluations** are of the page’s scenarios, each played once. TRL draws their tokens as in training, and logs an eval_loss that the page has not.\n' : ''}* **Optimizer and schedule** begin anew: AdamW's moments and the learning rate's schedule are not carried over.
+${rows ? '' : `* **Speed.** TRL steps environments one after another and reads the whole conversation anew at every turn, unless vLLM caches it.
 * ${code('trainer._env_tools')} in train.py is not part of TRL's public interface: it makes the prompt word for word the page's. Check it when you take another version of TRL.
-`
+`}`
 }
 
 function serverPart(server: string, episodes: number, seedIgnored: boolean): string {

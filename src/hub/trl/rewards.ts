@@ -34,7 +34,7 @@ export function mappedWeights(funcs: readonly RewardFunc[], weights: readonly nu
 
 function line(func: RewardFunc): string {
   if (func.name === 'environment') {
-    const rule = func.take === 'own' ? [] : [comment(`STUB: on the page the reward is the ${func.take} of what the turns gave; here it is by the environment's own rule.`, 12)]
+    const rule = func.take === 'own' ? [] : [comment(`STUB: on the page the reward is the ${func.take === 'rubric_reward' ? 'last rubric_reward that was sent' : `${func.take} of what the turns gave`}; here it is by the environment's own rule.`, 12)]
     return [...rule, '            environment_reward,'].join('\n')
   }
   if (func.name === 'custom') {

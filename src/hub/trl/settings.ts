@@ -20,7 +20,7 @@ function schedule({ lr_scheduler_type, warmup_steps }: GrpoConfig): string {
 }
 
 /** All of GrpoConfig that TRL has, besides the batch sizes and the number of steps, which train.py computes. */
-export function grpoSettings({ grpo, enable_thinking }: RunConfig): Setting[] {
+export function grpoSettings({ grpo, enable_thinking, environment }: RunConfig): Setting[] {
   return [
     { name: 'num_generations', value: grpo.num_generations, constant: 'NUM_GENERATIONS' },
     { name: 'max_completion_length', value: grpo.max_completion_length, constant: 'MAX_COMPLETION_LENGTH' },
@@ -58,7 +58,9 @@ export function grpoSettings({ grpo, enable_thinking }: RunConfig): Setting[] {
     { name: 'multi_objective_aggregation', value: grpo.multi_objective_aggregation },
     { name: 'mask_truncated_completions', value: grpo.mask_truncated_completions },
     { name: 'seed', value: grpo.seed, constant: 'SEED', why: 'Draws differ from the page’s: TRL samples with PyTorch’s generator.' },
-    { name: 'shuffle_dataset', value: false, why: 'The page’s groups in the page’s order.' },
+    environment.kind === 'prompts'
+      ? { name: 'shuffle_dataset', value: true, why: 'As on the page each row comes once an epoch, in another order than there.' }
+      : { name: 'shuffle_dataset', value: false, why: 'The page’s groups in the page’s order.' },
     { name: 'chat_template_kwargs', value: { enable_thinking }, constant: 'CHAT_TEMPLATE_KWARGS' },
   ]
 }

@@ -1,7 +1,8 @@
 /** train.py: GRPOTrainer with the run's settings, its adapter as the start, and its environment. */
 
-import type { GrpoConfig } from '../../core/config'
+import type { GrpoConfig, RunConfig } from '../../core/config'
 import type { RunRecord } from '../../core/run-record'
+import { promptParts, type TaskParts, withoutEnvironmentReward } from './prompt-parts'
 import { rewardImports, rewardLines } from './rewards'
 import { type EvaluationParts, evaluationParts } from './evaluation'
 import { comment, docstring, py, pyString } from './python'
@@ -17,11 +18,13 @@ export interface TrainScriptFacts {
 
 /** The text of train.py. */
 export function trainScript(run: RunRecord, { adapter, base, start }: TrainScriptFacts): string {
-  const { config, step } = run
+  const { step } = run
+  const rows = promptParts(run)
+  const config = rows ? withoutEnvironmentReward(run.config) : run.config
   const { grpo } = config
   const openenv = config.environment.kind === 'openenv'
   const reference = referenceLines(run, adapter, start)
-  const evaluation = evaluationParts(config, updatesOf(grpo))
+  const evaluation = rows ? rowsEvaluated(grpo) : evaluationParts(config, updatesOf(grpo))
   const head = [
     '# /// script',
     '# requires-python = ">=3.11"',
@@ -34,7 +37,7 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
     'import argparse',
     'import os',
     'import sys',
-    'from importlib.resources import files',
+    ...(rows ? [] : ['from importlib.resources import files']),
     'from pathlib import Path',
     'from typing import Any',
     '',
@@ -43,7 +46,7 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
     ...(adapter ? [`from peft import ${reference.includes('    set_peft') ? 'PeftModel, load_peft_weights, set_peft_model_state_dict' : 'PeftModel'}`] : []),
     `from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer${grpo.target_reward === null ? '' : ', TrainerCallback'}`,
     'from trl import GRPOConfig, GRPOTrainer',
-    'from trl.chat_template_utils import add_response_schema',
+    ...(rows ? [] : ['from trl.chat_template_utils import add_response_schema']),
     ...rewardImports(grpo.reward_funcs),
     '',
     '# The page’s steps that came before: environment seeds are drawn from there on.',
@@ -64,7 +67,7 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
     '',
     '',
   ]
-  const parts = [argumentsFunction(), modelFunction(run, adapter), TOKENIZER, REWARD, ...(grpo.target_reward === null ? [] : [callback(grpo)]), mainFunction(run, reference, evaluation)]
+  const parts = [argumentsFunction(), modelFunction(run, adapter), ...(rows ? [] : [TOKENIZER, REWARD]), ...(grpo.target_reward === null ? [] : [callback(grpo)]), mainFunction({ config }, rows ?? played(config), reference, evaluation)]
   return `${head.join('\n')}\n${parts.join('\n\n')}\n`
 }
 
@@ -150,26 +153,52 @@ const callback = (grpo: GrpoConfig) => `class StopAtTarget(TrainerCallback):
 /** Optimizer steps of a GRPO step. */
 const updatesOf = ({ steps_per_generation }: GrpoConfig): string => (steps_per_generation > 1 ? '(NUM_ITERATIONS * SHARES)' : 'NUM_ITERATIONS')
 
-function mainFunction({ config }: RunRecord, reference: string, evaluation: EvaluationParts): string {
+/** Of a run that plays an environment. */
+function played({ environment }: RunConfig): TaskParts {
+  return {
+    imports: `    from environment import SYSTEM_PROMPT, TOOLS, USER_PROMPT, PlaygroundEnvironment
+    from playground import group_seeds
+
+    # A tool result that does not fit the budget is left out by TRL, and the episode ends with the model's own last token: as the page ends
+    # an episode that the environment calls done. Without this, TRL would let the model go on talking after the end.
+    PlaygroundEnvironment._end = " over" * (MAX_COMPLETION_LENGTH + 1)
+${environment.kind === 'openenv' ? '    if args.environment_url:\n        PlaygroundEnvironment._url = args.environment_url\n' : ''}`,
+    dataset: `    prompt = [{"role": "user", "content": USER_PROMPT}]
+    if SYSTEM_PROMPT:
+        prompt.insert(0, {"role": "system", "content": SYSTEM_PROMPT})
+    # One row a group: each member is reset with the same seed. Steps of the page count from 1.
+    seeds = [seed for step in range(args.steps) for seed in group_seeds(SEED, STEPS_DONE + 1 + step, PROMPTS_PER_STEP)]
+    dataset = Dataset.from_list([{"prompt": prompt, "seed": seed} for seed in seeds])`,
+    processing: 'load_tokenizer(base, prompt, TOOLS)',
+    factory: '        environment_factory=PlaygroundEnvironment,\n',
+    after: `    # TRL would write the schemas anew from the methods, sorted by name; the policy has learned to read these.
+    trainer._env_tools = {None: TOOLS}
+`,
+  }
+}
+
+/** Rows are evaluated by a person's own eval_dataset. */
+const rowsEvaluated = ({ eval_strategy }: GrpoConfig): EvaluationParts => ({
+  constants: '',
+  dataset: eval_strategy === 'no' ? '' : '    # STUB: the page also evaluates on the rows that are held out: pass them as eval_dataset, with eval_strategy.\n',
+  settings: '',
+  argument: '',
+  last: '',
+})
+
+function mainFunction({ config }: Pick<RunRecord, 'config'>, task: TaskParts, reference: string, evaluation: EvaluationParts): string {
   const { grpo } = config
   const bnpo = grpo.loss_type === 'bnpo'
   const batch = bnpo
     ? ['    # bnpo averages over the tokens of a forward pass, on the page over those of the step: all of them in one pass is the same.', '    micro_batch = per_device']
     : ['    micro_batch = max(size for size in range(1, args.micro_batch + 1) if per_device % size == 0)']
-  const openenv = config.environment.kind === 'openenv'
   const divided = grpo.steps_per_generation > 1
   const updates = divided ? 'NUM_ITERATIONS * SHARES' : 'NUM_ITERATIONS'
   return `def main() -> None:
     """Train, and save the adapter."""
     args = arguments()
     sys.path.insert(0, str(args.folder))
-    from environment import SYSTEM_PROMPT, TOOLS, USER_PROMPT, PlaygroundEnvironment
-    from playground import group_seeds
-
-    # A tool result that does not fit the budget is left out by TRL, and the episode ends with the model's own last token: as the page ends
-    # an episode that the environment calls done. Without this, TRL would let the model go on talking after the end.
-    PlaygroundEnvironment._end = " over" * (MAX_COMPLETION_LENGTH + 1)
-${openenv ? '    if args.environment_url:\n        PlaygroundEnvironment._url = args.environment_url\n' : ''}
+${task.imports}
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     episodes = PROMPTS_PER_STEP * NUM_GENERATIONS
     if episodes % processes:
@@ -180,12 +209,7 @@ ${divided ? `    if per_device % SHARES:
     per_device //= SHARES
 ` : ''}${batch.join('\n')}
 
-    prompt = [{"role": "user", "content": USER_PROMPT}]
-    if SYSTEM_PROMPT:
-        prompt.insert(0, {"role": "system", "content": SYSTEM_PROMPT})
-    # One row a group: each member is reset with the same seed. Steps of the page count from 1.
-    seeds = [seed for step in range(args.steps) for seed in group_seeds(SEED, STEPS_DONE + 1 + step, PROMPTS_PER_STEP)]
-    dataset = Dataset.from_list([{"prompt": prompt, "seed": seed} for seed in seeds])
+${task.dataset}
 ${evaluation.dataset}
     has_gpu = torch.cuda.is_available()
     config = GRPOConfig(
@@ -216,12 +240,9 @@ ${evaluation.settings}        bf16=has_gpu,
 ${rewardLines(grpo.reward_funcs)}
         args=config,
         train_dataset=dataset,
-${evaluation.argument}        processing_class=load_tokenizer(base, prompt, TOOLS),
-        environment_factory=PlaygroundEnvironment,
-${grpo.target_reward === null ? '' : '        callbacks=[StopAtTarget()],\n'}    )
-    # TRL would write the schemas anew from the methods, sorted by name; the policy has learned to read these.
-    trainer._env_tools = {None: TOOLS}
-${reference}    trainer.train()
+${evaluation.argument}        processing_class=${task.processing},
+${task.factory}${grpo.target_reward === null ? '' : '        callbacks=[StopAtTarget()],\n'}    )
+${task.after}${reference}    trainer.train()
 ${evaluation.last}    trainer.save_model(args.output_dir)
     trainer.save_state()
     if args.hub_model_id:
