@@ -46,6 +46,8 @@ export interface Observation {
   text: string
   /** null = "none given", which is not 0. */
   reward: number | null
+  /** What it sends as rubric_reward beside its reward; absent where it sends none. */
+  rubric?: number
   done: boolean
   metadata: Record<string, unknown>
   /** The call was refused or failed as a tool (text holds the error); it counts a turn and the episode goes on. */

@@ -19,6 +19,8 @@ export interface TurnCall {
   call: ToolCall
   result: string
   reward: number | null
+  /** The environment's rubric_reward, where it sent one beside its reward. */
+  rubric?: number
   done: boolean
   error: boolean
   /** From asking the environment to its answer. */

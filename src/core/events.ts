@@ -60,7 +60,7 @@ export type TrainEvent =
   | { type: 'episode-started'; step: number; index: number; group: number; seed: number; prompt: AppendedToken[]; scene?: unknown; /** Which of several plays it. */ environment?: string; /** Of its dataset row. */ columns?: Record<string, unknown>; rewardless?: true }
   | { type: 'tokens'; step: number; index: number; tokens: AppendedToken[] }
   | { type: 'environment-waiting'; step: number; index: number; turn: number }
-  | { type: 'environment-answered'; step: number; index: number; turn: number; reward: number | null; done: boolean; ms: number; scene?: unknown }
+  | { type: 'environment-answered'; step: number; index: number; turn: number; reward: number | null; rubric?: number; done: boolean; ms: number; scene?: unknown }
   /**
    * Episodes that have no session because the server allows no more at once; 0 ends it. `seconds`: about how long until the last of them
    * has one, by what episodes took so far; null before any was measured.

@@ -2,8 +2,11 @@
 
 import { z } from 'zod/mini'
 
-/** 'own': as the environment's own rule says (its rubric_reward where it has one); else over what its turns gave. */
-export const ENVIRONMENT_TAKES = ['own', 'sum', 'last', 'max'] as const
+/**
+ * 'own': as the environment's own rule says (carla's is its rubric_reward); 'rubric_reward': the last that it sent beside its rewards;
+ * else over what its turns gave.
+ */
+export const ENVIRONMENT_TAKES = ['own', 'sum', 'last', 'max', 'rubric_reward'] as const
 export type EnvironmentTake = (typeof ENVIRONMENT_TAKES)[number]
 
 /** Longest code of a function of one's own, characters. */

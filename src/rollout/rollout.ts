@@ -278,9 +278,9 @@ class Round {
       waiting: (): void => {
         if (!this.over) onEvent({ type: 'environment-waiting', ...at })
       },
-      answered: ({ reward, done, scene }: { reward: number | null; done: boolean; scene?: unknown }, ms: number): void => {
+      answered: ({ reward, rubric, done, scene }: { reward: number | null; rubric?: number; done: boolean; scene?: unknown }, ms: number): void => {
         if (!this.over) {
-          onEvent({ type: 'environment-answered', ...at, reward, done, ms, ...(scene === undefined ? {} : { scene }) })
+          onEvent({ type: 'environment-answered', ...at, reward, ...(rubric !== undefined && { rubric }), done, ms, ...(scene === undefined ? {} : { scene }) })
         }
       },
     }

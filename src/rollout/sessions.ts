@@ -200,11 +200,11 @@ export async function playTurn(
 function record(
   outcome: TurnOutcome,
   call: ToolCall,
-  { text, reward, done, toolError }: Pick<Observation, 'text' | 'reward' | 'done' | 'toolError'>,
+  { text, reward, rubric, done, toolError }: Pick<Observation, 'text' | 'reward' | 'rubric' | 'done' | 'toolError'>,
   /** null for a call that never reached the environment. */
   ms: number | null,
 ): void {
   const time = ms === null ? ({ ms: 0, refused: true } as const) : { ms }
-  outcome.calls.push({ call, result: text, reward, done, error: toolError, ...time })
+  outcome.calls.push({ call, result: text, reward, ...(rubric !== undefined && { rubric }), done, error: toolError, ...time })
   outcome.results.push({ name: call.name, content: text })
 }

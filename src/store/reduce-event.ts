@@ -52,12 +52,12 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
     case 'environment-waiting':
       return changeEpisode(view, event, (e) => ({ ...e, turn: event.turn, waitingSince: now }))
     case 'environment-answered': {
-      const { turn, reward, done, ms, scene } = event
+      const { turn, reward, rubric, done, ms, scene } = event
       return changeEpisode(view, event, (e) => ({
         ...e,
         turn: done ? turn : turn + 1,
         waitingSince: null,
-        answers: [...e.answers, { turn, reward, done, ms, scene }],
+        answers: [...e.answers, { turn, reward, ...(rubric !== undefined && { rubric }), done, ms, scene }],
       }))
     }
     case 'environment-queue': {

@@ -81,5 +81,5 @@ function answersOf({ turns, exit }: Pick<Episode, 'turns' | 'exit'>): { answers:
 
 function answersTo({ calls, scene }: Turn, turn: number): AnswerView[] {
   const asked = calls.filter((call) => !call.refused)
-  return asked.map(({ reward, done, ms }, i) => ({ turn, reward, done, ms, scene: i === asked.length - 1 ? scene : undefined }))
+  return asked.map(({ reward, rubric, done, ms }, i) => ({ turn, reward, ...(rubric !== undefined && { rubric }), done, ms, scene: i === asked.length - 1 ? scene : undefined }))
 }

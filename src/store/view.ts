@@ -24,6 +24,7 @@ export const KEPT_NOTICES = 20
 export interface AnswerView {
   turn: number
   reward: number | null
+  rubric?: number
   done: boolean
   ms: number
   scene?: unknown

@@ -45,6 +45,18 @@ describe('scoring', () => {
     }
   })
 
+  it('takes the last rubric_reward that was sent, and 0 for none only where nothing was called', async () => {
+    const take: RewardFunc = { name: 'environment', take: 'rubric_reward' }
+    const rubrics = (...all: (number | undefined)[]) => {
+      const made = episode('a', 9, all.map(() => 1))
+      made.turns.flatMap(({ calls }) => calls).forEach((each, i) => Object.assign(each, all[i] === undefined ? {} : { rubric: all[i] }))
+      return made
+    }
+    const episodes = [rubrics(0, 0.5, undefined), rubrics(undefined), episode('a', 0)]
+    await score(episodes, grpo([take]))
+    expect(episodes.map(({ reward }) => reward)).toEqual([0.5, null, 0])
+  })
+
   it('decides success where no environment does, and never takes silence for 0', async () => {
     const alone = [episode('4', null, [], { rewardless: true })]
     await expect(score(alone, grpo([ENVIRONMENT]))).rejects.toThrow('lane has no reward of its own, and no reward function is chosen.')

@@ -134,12 +134,20 @@ async function column(func: RewardFunc, episodes: readonly Episode[], args: Cust
   return { rewards: (await builtin.builtinReward(func))(args) }
 }
 
-/** The environment's reward of an episode; what the turns gave is summed, or the last or the largest of it counts. */
+/** The environment's reward of an episode; what the turns gave is summed, or the last or the largest of it counts, or the last rubric_reward. */
 function environmentReward(episode: Episode, take: EnvironmentTake): number | null {
+  if (take === 'rubric_reward') return rubricReward(episode)
   const given = episode.turns.flatMap(({ calls }) => calls.flatMap(({ reward }) => (reward === null ? [] : [reward])))
   if (take === 'own' || given.length === 0) return episode.reward
   if (take === 'last') return given.at(-1) ?? null
   return take === 'max' ? Math.max(...given) : given.reduce((total, each) => total + each, 0)
+}
+
+/** null where the environment was called and sent none; without a call into it the episode has earned what it has by its own rule. */
+function rubricReward({ turns, reward }: Episode): number | null {
+  const calls = turns.flatMap((turn) => turn.calls)
+  const last = calls.findLast(({ rubric }) => rubric !== undefined)?.rubric
+  return last ?? (calls.some(({ error, refused }) => !error && !refused) ? null : reward)
 }
 
 function sumOrNull(rewards: readonly (number | null)[]): number | null {

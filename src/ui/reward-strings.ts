@@ -25,7 +25,7 @@ export const REWARD_STRINGS = {
     custom: 'JavaScript of your own',
   },
   about: {
-    environment: 'What the environment itself gives. own: by its own rule, which is its rubric_reward where it has one; or the sum, the last or the largest of what its turns gave.',
+    environment: 'What the environment itself gives. own: by its own rule; or the sum, the last or the largest of what its turns gave; or the last rubric_reward that it sent beside its rewards (few servers send one).',
     think_format_reward: '1 where the completion is <think>…</think> and then an answer, else 0.',
     accuracy_reward: '1 where the answer in \\boxed{} equals the column solution as mathematics, else 0.',
     reasoning_accuracy_reward: 'As accuracy_reward, of what stands behind the last </think>; 0 without one.',

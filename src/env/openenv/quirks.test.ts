@@ -170,6 +170,7 @@ describe('CARLA', () => {
     expect(actions[0]).toEqual({ action_type: 'lane_change', lane_direction: 'left' })
     expect(actions.slice(1)).toEqual(Array(10).fill({ action_type: 'observe' }))
     expect(seen.map((each) => each.reward)).toEqual([null, 1])
+    expect(seen.map((each) => each.rubric)).toEqual([undefined, 1])
     expect(reward).toBe(1)
     expect(environment.discovered).toMatchObject({ entry: 'carla', stepSeconds: 120, needs: ['a GPU (CARLA on Unreal Engine 5)'] })
   })

@@ -6,7 +6,7 @@ import { isRecord } from '../../core/records'
 import type { Entry } from './catalogue'
 import { observationScene, observationText, withoutPictures } from './observe'
 import { describeFieldErrors, type ErrorFrame, type ObservationFrame } from './protocol'
-import { rewardOf } from './rewards'
+import { rewardOf, rubricOf } from './rewards'
 
 export interface ReadingOptions {
   found: Pick<DiscoveredEnvironment, 'reward' | 'quirks'>
@@ -42,6 +42,7 @@ export function readObservation(sent: ObservationFrame, { found, entry, seen: be
   const text = entry?.text?.(frame) ?? plain
   const scene = entry?.scene?.(frame, text, start || text) ?? observationScene(frame, images)
   const reward = rewardOf(found, frame, text, said)
-  const observation: Observation = { text, reward, done: frame.done, metadata: frame.metadata, toolError, scene }
+  const rubric = rubricOf(frame)
+  const observation: Observation = { text, reward, ...(rubric !== null && { rubric }), done: frame.done, metadata: frame.metadata, toolError, scene }
   return { observation: images.length > 0 ? { ...observation, images } : observation, seen }
 }

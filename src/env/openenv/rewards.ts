@@ -22,6 +22,13 @@ export function rewardOf(
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
+/** A step's rubric_reward, which rubrics of OpenEnv put into the observation or its metadata; null where there is none. */
+export function rubricOf({ observation, metadata }: Pick<ObservationFrame, 'observation' | 'metadata'>): number | null {
+  const value = observation['rubric_reward'] ?? metadata['rubric_reward']
+  if (typeof value === 'boolean') return Number(value)
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
 /** Where a game tells what a player said: "[Player 0] …", to the end of the line. */
 const PLAYER_LINE = /^[ \t]*\[player \d+\].*$/gim
 /** What stands before an action that is repeated as it was sent. */

@@ -20,6 +20,7 @@ const calls: z.ZodType<TurnCall[]> = z.array(
     call: toolCall,
     result: z.string(),
     reward: z.number().nullable(),
+    rubric: z.number().optional(),
     done: z.boolean(),
     error: z.boolean(),
     ms: z.number(),

@@ -1,7 +1,7 @@
 /** Calls reward functions on the episodes that the page shows, before anything is trained with them. */
 
 import { errorText } from './error-text'
-import { NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../../core/reward-funcs'
+import { type EnvironmentTake, NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../../core/reward-funcs'
 import { builtinReward } from '../../rl/rewards/builtin'
 import type { CompletionMessage } from '../../rl/rewards/contract'
 import type { Sandbox } from '../../store/sandbox-store'
@@ -69,7 +69,8 @@ export async function tryRewards(funcs: readonly RewardFunc[], weights: readonly
   return { names: rewardNames(funcs, environment), columns, sums: weightedRewards(columns.map(({ rewards }) => rewards), weights ?? funcs.map(() => 1)) }
 }
 
-function environmentReward({ parts, reward, answers }: EpisodeView, take: 'own' | 'sum' | 'last' | 'max'): number | null {
+function environmentReward({ parts, reward, answers }: EpisodeView, take: EnvironmentTake): number | null {
+  if (take === 'rubric_reward') return answers.findLast(({ rubric }) => rubric !== undefined)?.rubric ?? null
   const given = answers.flatMap((answer) => (answer.reward === null ? [] : [answer.reward]))
   // Of a run with several functions the episode's reward is their sum; the environment's own stands in its part.
   if (take === 'own' || given.length === 0) return parts ? (Object.values(parts)[0] ?? null) : reward
