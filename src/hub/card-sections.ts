@@ -28,23 +28,46 @@ export function fenced(text: string, language = ''): string {
 }
 
 /** An environment's address without what may be a secret in it. */
-export function environmentPlace({ environment }: RunRecord['config']): string {
+export function environmentPlace({ environment }: Pick<RunRecord['config'], 'environment'>): string {
+  if (environment.kind === 'mix') {
+    const rows = environment.dataset ? `, on the rows of ${markdownCode(datasetName(environment.dataset))}` : ''
+    const total = environment.members.reduce((sum, { weight }) => sum + weight, 0)
+    const part = (weight: number) => (environment.dataset || environment.members.length < 2 ? '' : ` (${Math.round((100 * weight) / total)} % of the prompts)`)
+    return `${environment.members.map((member) => `${environmentPlace({ environment: member.environment })}${part(member.weight)}`).join('; ')}${rows}`
+  }
   if (environment.kind === 'builtin') return `built into GRPO Playground (${markdownCode(environment.name)})`
   if (environment.kind === 'custom') return `written in the page (${markdownCode(environment.called)})`
   if (environment.kind === 'prompts') return `none: prompts of ${markdownCode(datasetName(environment.dataset))}, judged by reward functions`
   return markdownCode(withoutCredentials(specName(environment)))
 }
 
-/** Environment, tools and prompts, as the model saw them. */
+/** The dataset that a run read, with its commit. */
+function datasetLines(dataset: RunRecord['environment']['dataset']): string[] {
+  if (!dataset) return []
+  const { place, rows, heldOut } = dataset
+  const from = place ? `[${markdownText(place.repo)}](https://huggingface.co/datasets/${place.repo}) at commit ${markdownCode(place.sha)}, ${markdownCode(`${place.config}/${place.split}`)}` : markdownText(dataset.name)
+  return [`* Dataset: ${from}; ${rows} rows trained on, ${heldOut} held out`]
+}
+
+/** Environment, tools and prompts, as the model saw them; of several, each one's. */
 export function taskSection(run: RunRecord): string {
-  const { name, tools, prompts } = run.environment
+  const { name, tools, prompts, members } = run.environment
   const system = run.config.system_prompt || prompts.system
   const user = run.config.user_prompt || prompts.user
   const edits = run.config.tool_edits.length
+  const head = [
+    `* Environment: ${markdownText(name)}, ${environmentPlace(run.config)}`,
+    ...datasetLines(run.environment.dataset),
+    `* Reward: what the environment gives for an episode; nothing was added to it.`,
+  ]
+  if (!members || members.length < 2) return [...head, ...facing({ tools, prompts: { system, user } }, edits)].join('\n')
+  return [...head, ...members.flatMap((member) => ['', `### ${markdownText(member.name)}`, '', ...facing(member, edits)])].join('\n')
+}
+
+/** What the model faces: tools and prompts. */
+function facing({ tools, prompts: { system, user } }: Pick<RunRecord['environment'], 'tools' | 'prompts'>, edits: number): string[] {
   const list = tools.map(({ function: { name: tool, description } }) => `* ${markdownCode(tool)}: ${markdownText(description) || 'no description'}`)
   return [
-    `* Environment: ${markdownText(name)}, ${environmentPlace(run.config)}`,
-    `* Reward: what the environment gives for an episode; nothing was added to it.`,
     `* Tools${edits > 0 ? `, ${edits} of their parts changed by hand` : ''}:${list.length === 0 ? ' none' : ''}`,
     ...list.map((line) => `  ${line}`),
     '',
@@ -53,7 +76,7 @@ export function taskSection(run: RunRecord): string {
     ...(user === ''
       ? ['The first user message is what the environment says at reset.']
       : ['First user message (where the environment adds to it, that comes on top):', '', fenced(user)]),
-  ].join('\n')
+  ]
 }
 
 /** TRL's and PEFT's settings. */

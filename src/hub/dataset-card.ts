@@ -1,10 +1,10 @@
 /** A run's trajectories as a dataset repository that `datasets` loads as it is: README.md and one Parquet file. */
 
-import { specName } from '../core/environment-spec'
+import { singleSpecs, specName } from '../core/environment-spec'
 import type { ExportFile, KeptEpisode, RunRecord } from '../core/run-record'
 import { frontMatter, markdownCode, markdownText } from './card-text'
 import { isRepoId } from './model-reference'
-import { withoutTokens } from './secrets'
+import { withoutCredentials, withoutTokens } from './secrets'
 import { columnsOf, trajectoriesParquet } from './trajectories'
 
 const DATA = 'data/train-00000-of-00001.parquet'
@@ -31,7 +31,7 @@ const hubLink = (repo: string) => `[${markdownText(repo)}](https://huggingface.c
 export function datasetCard(run: RunRecord, facts: DatasetFacts): string {
   const { environment, config } = run
   const { grpo } = config
-  const where = config.environment.kind === 'builtin' ? `built into GRPO Playground (${config.environment.name})` : specName(config.environment)
+  const where = config.environment.kind === 'builtin' ? `built into GRPO Playground (${config.environment.name})` : singleSpecs(config.environment).map((one) => withoutCredentials(specName(one))).join(' + ')
   const metadata = frontMatter({
     pretty_name: run.name,
     task_categories: ['reinforcement-learning', 'text-generation'],

@@ -1,5 +1,6 @@
 /** README.md of a trained model, written from its run: what it is, how it was made and measured, how it is loaded, what it is not. */
 
+import { singleSpecs } from '../core/environment-spec'
 import type { RunRecord, StepSummary } from '../core/run-record'
 import { stageLine, type StageSource } from '../core/stage'
 import { environmentPlace, evaluationSection, fenced, rewardSection, settingsSection, taskSection } from './card-sections'
@@ -81,7 +82,7 @@ function metadata({ run, kind, dataset, license }: ModelCardInput): string {
       ...(kind === 'adapter' ? ['lora', 'transformers'] : []),
       'grpo',
       'reinforcement-learning',
-      ...(run.config.environment.kind === 'openenv' ? ['openenv'] : []),
+      ...(hasServer(run) ? ['openenv'] : []),
       'grpo-playground',
     ],
     ...(datasets.length > 0 ? { datasets } : {}),
@@ -137,7 +138,7 @@ function versionsSection({ run, history }: ModelCardInput): string {
     backend === 'webgpu' ? `WebGPU (${markdownText(device)})` : `WebAssembly, ${threads} ${threads === 1 ? 'thread' : 'threads'}`
   const device = [...earlier, engine].map(name).join(', then ')
   // GPUs round as they like, and servers may draw as they like.
-  const repeats = engine.backend === 'wasm' && earlier.length === 0 && config.environment.kind === 'builtin'
+  const repeats = engine.backend === 'wasm' && earlier.length === 0 && singleSpecs(config.environment).every(({ kind }) => kind === 'builtin' || kind === 'prompts')
   return [
     `* GRPO Playground ${markdownText(run.version)}, onnxruntime-web ${markdownText(engine.ortVersion)}, ${device}`,
     `* Base weights kept as ${config.precision}; LoRA, gradients and AdamW in float32`,
@@ -157,7 +158,9 @@ function limitsSection({ run, history, kind }: ModelCardInput, step: number): st
     ...(config.precision === 'float32' ? [] : [`The base was quantised (${config.precision}: symmetric blocks of 32 with float32 scales) while it was trained; ${kind === 'adapter' ? 'on the base as published' : 'here'} it answers a little differently.`]),
     ...(run.engine.parameters < 10_000_000 ? [`The base has ${run.engine.parameters.toLocaleString('en')} parameters. It is a toy that shows how GRPO works; it is of no use beyond its environments.`] : []),
     ...(unscorable > 0 ? [`${unscorable} episodes could not be scored (the environment failed or went away) and were left out of training.`] : []),
-    ...(config.environment.kind === 'openenv' ? ['The environment is a server of its own: at the address above may run another version of it today.'] : []),
+    ...(hasServer(run) ? ['The environment is a server of its own: at the address above may run another version of it today.'] : []),
   ]
   return limits.map((text) => `* ${text}`).join('\n')
 }
+
+const hasServer = ({ config }: Pick<RunRecord, 'config'>): boolean => singleSpecs(config.environment).some(({ kind }) => kind === 'openenv')

@@ -50,6 +50,14 @@ describe('a run', () => {
     expect(run.name).toContain(TOKEN)
   })
 
+  it('loses the secrets of every server of several environments', () => {
+    const member = (url: string) => ({ environment: { kind: 'openenv' as const, url }, weight: 1, system_prompt: '', user_prompt: '' })
+    const run = sampleRun()
+    const clean = withoutSecrets({ ...run, notes: 'https://u:sesame@a.b/', config: { ...run.config, environment: { kind: 'mix', members: [member('https://u:sesame@a.b/'), member('https://c.d/?key=open')], dataset: null } } })
+    expect(JSON.stringify(clean)).not.toMatch(/sesame|key=open/)
+    expect(clean.notes).toBe('https://a.b/')
+  })
+
   it('without a secret stays as it is', () => {
     expect(withoutSecrets(sampleRun())).toEqual(sampleRun())
   })

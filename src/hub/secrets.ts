@@ -1,5 +1,6 @@
 /** Keeps secrets out of what leaves the page: tokens in any text, and what an environment's address holds besides the place. */
 
+import { singleSpecs } from '../core/environment-spec'
 import type { KeptEpisode, RunRecord } from '../core/run-record'
 import { isRecord } from '../core/records'
 
@@ -29,13 +30,11 @@ function mapTexts<T>(value: T, map: (text: string) => string): T {
   return mapped(value) as T
 }
 
-/** A run as it may leave the page: its environment's address is a place only, and no text in it holds a token. Its id stays. */
+/** A run as it may leave the page: its environments' addresses are places only, and no text in it holds a token. Its id stays. */
 export function withoutSecrets(run: RunRecord): RunRecord {
-  const { environment } = run.config
-  const pasted = environment.kind === 'openenv' ? environment.url : ''
-  const place = withoutCredentials(pasted)
+  const pasted = singleSpecs(run.config.environment).flatMap((one) => (one.kind === 'openenv' && withoutCredentials(one.url) !== one.url ? [one.url.trim()] : []))
   // Notes, names and sentences may repeat the address.
-  const clean = (text: string) => withoutTokens(place === pasted ? text : text.replaceAll(pasted.trim(), place))
+  const clean = (text: string) => withoutTokens(pasted.reduce((rest, address) => rest.replaceAll(address, withoutCredentials(address)), text))
   return { ...mapTexts(run, clean), id: run.id }
 }
 

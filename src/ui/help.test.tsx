@@ -34,6 +34,8 @@ it('an explanation is one short paragraph without exclamation marks, with an add
 it('finds the explanation of a metric whose name differs between environments', () => {
   expect(explain('metric:rewards/lane/mean')).toEqual(expect.objectContaining(METRIC_EXPLAINERS['rewards/<name>/mean']))
   expect(explain('metric:exit/turn_limit')?.text).toBe(METRIC_EXPLAINERS['exit/<reason>'].text)
+  expect(explain('metric:my game/success')?.text).toBe(METRIC_EXPLAINERS['<name>/success'].text)
+  expect(explain('metric:environment/unscorable')?.text).toBe(METRIC_EXPLAINERS['environment/unscorable'].text)
   expect(explain('metric:toString')).toBeUndefined()
 })
 

@@ -147,7 +147,9 @@ export class ChatSession {
     const observation = begins ? await this.tools.begin(conversation.number, conversation.episodes++, turn.signal) : ''
     const said = observation !== '' && /\S$/.test(text) ? `${text}\n` : text
     const first = conversation.ids.length === 0
-    const shown = conversation.tools ? { system_prompt: config.system_prompt, tools: environment.tools } : { system_prompt: '', tools: [] }
+    // Of several environments the chat has the first one's tools, and its prompt.
+    const system_prompt = environment.members ? environment.prompts.system : config.system_prompt
+    const shown = conversation.tools ? { system_prompt, tools: environment.tools } : { system_prompt: '', tools: [] }
     const tokens = first
       ? format.prompt(firstMessages({ ...shown, user_prompt: said }), shown.tools, observation)
       : this.closed(conversation, format, format.userSuffix(said, observation))

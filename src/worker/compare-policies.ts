@@ -106,7 +106,7 @@ function compared(episode: Episode, logprobs: number[], otherLogprobs: number[],
     })),
     ...(scene === undefined ? {} : { scene }),
     reward,
-    success: reward === null ? null : environment.isSuccess(reward),
+    success: reward === null ? null : (episode.success ?? environment.isSuccess(reward)),
     exit,
   }
 }

@@ -48,6 +48,7 @@ const AFTER_REWARD: readonly Column[] = [
   { name: 'episode', shape: int32, about: 'index in the step, group by group' },
   { name: 'group', shape: int32, about: 'index of the group: attempts at the same prompt and seed' },
   { name: 'seed', shape: int64, about: 'environment seed, shared by the group' },
+  { name: 'environment', shape: string, about: 'of several environments, the one that played the episode; null where there is one' },
   { name: 'reward', shape: double, about: 'reward of the episode, the functions’ weighted sum; null where it could not be scored' },
   { name: 'discarded', shape: boolean, about: 'true where the group had no signal and was sampled again (dynamic sampling): no update saw it' },
   { name: 'success', shape: boolean, about: 'whether the task was solved; null where nobody can tell' },

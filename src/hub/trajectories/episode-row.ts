@@ -78,6 +78,8 @@ const schema = z.object({
   episode: count,
   group: count,
   seed: count,
+  // Files of earlier versions lack it.
+  environment: maybeText,
   reward: maybe,
   // Files of earlier versions lack it.
   discarded: flag,
@@ -136,6 +138,7 @@ export function episodeOf(row: Record<string, unknown>): { runId: string; episod
     index: rest.episode,
     group: rest.group,
     seed: rest.seed,
+    ...(rest.environment === null ? {} : { environment: rest.environment }),
     ids,
     mask: rest.mask,
     logprobs: rest.sampler_logprobs,

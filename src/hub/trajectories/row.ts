@@ -12,8 +12,8 @@ export type Row = Record<string, unknown>
 
 /** The run as it travels with its trajectories: what is private, and what only means something while it goes on, stays here. */
 export function travelling(run: RunRecord): RunRecord {
-  const { name, tools, prompts } = run.environment
-  return { ...run, notes: '', checkpoint: null, bytes: 0, environment: { name, tools, prompts } }
+  const { name, tools, prompts, members } = run.environment
+  return { ...run, notes: '', checkpoint: null, bytes: 0, environment: { name, tools, prompts, ...(members && { members: members.map(({ discovered: _, ...member }) => member) }) } }
 }
 
 /** One row, without what has the form of a token; `run` is written into it where it is the first of a file. */
@@ -30,6 +30,7 @@ export function rowOf(kept: KeptEpisode, run: RunRecord, isFirst: boolean): Row 
     episode: episode.index,
     group: episode.group,
     seed: episode.seed,
+    environment: episode.environment ?? null,
     reward: episode.reward,
     discarded: episode.discarded ?? false,
     success: episode.success ?? null,

@@ -164,6 +164,17 @@ const schema: z.ZodType<RunRecord> = z.object({
     tools: z.array(tool),
     prompts: z.object({ system: z.string(), user: z.string() }),
     dataset: z.object({ name: z.string(), place: place.optional(), rows: count, heldOut: count, columns: z.array(z.string()) }).optional(),
+    members: z
+      .array(
+        z.object({
+          name: z.string(),
+          tools: z.array(tool),
+          ownTools: z.array(tool).optional(),
+          prompts: z.object({ system: z.string(), user: z.string() }),
+          maxSessions: count.nullable(),
+        }),
+      )
+      .optional(),
   }),
   step: count,
   checkpoint: count.nullable(),

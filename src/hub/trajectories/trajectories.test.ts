@@ -35,6 +35,19 @@ describe.each(formats)('%s', (format) => {
     expect(bytes).not.toContain('hf_abcdef')
   })
 
+  it('keeps who played each episode of several environments, and what each was', async () => {
+    const members = sampleRun().environment.tools.slice(0, 1).map((tool) => ({ name: 'lane', tools: [tool], prompts: { system: 's', user: 'u' }, maxSessions: null }))
+    const member = { weight: 1, system_prompt: '', user_prompt: '' }
+    const environment = { kind: 'mix' as const, members: [{ ...member, environment: { kind: 'builtin' as const, name: 'lane' as const } }, { ...member, environment: { kind: 'openenv' as const, url: 'https://u:secret@a.b/' } }], dataset: null }
+    const of = sampleRun()
+    const run = { ...of, config: { ...of.config, environment }, environment: { ...of.environment, members } }
+    const steps = sampleSteps().map((step) => step.map((episode, i) => (i === 0 ? { ...episode, environment: 'lane' } : episode)))
+    const read = await readTrajectories(await written(format, steps, run), 'x')
+    expect(read.episodes).toEqual(steps)
+    expect(read.run.environment.members).toEqual(members)
+    expect(read.run.config.environment).toEqual(environment)
+  })
+
   it('refuses a run without episodes', async () => {
     await expect(written(format, [])).rejects.toThrow('No trajectories of the run “Echo: "quotes", #1” are kept.')
     await expect(written(format, [[], []])).rejects.toThrow('are kept')

@@ -20,13 +20,13 @@ interface GroupFootProps {
 }
 
 export function GroupFoot({ step, group, rows, bound }: GroupFootProps) {
-  const seed = group.episodes.find((e) => e !== null)?.seed
+  const first = group.episodes.find((e) => e !== null)
   return (
     <div className="rows-foot group-foot">
       <p className="group-legend">
         <Legend bound={bound} />
       </p>
-      <Counted seed={seed} group={group} rows={rows} />
+      <Counted seed={first?.seed} environment={first?.environment} group={group} rows={rows} />
       <Silent step={step} />
     </div>
   )
@@ -55,7 +55,7 @@ function Legend({ bound }: { bound: number }) {
 }
 
 /** Each kind by itself, those that did not occur left out. */
-function Counted({ seed, group, rows }: { seed: number | undefined; group: GroupView; rows: Rows }) {
+function Counted({ seed, environment, group, rows }: { seed: number | undefined; environment: string | undefined; group: GroupView; rows: Rows }) {
   const counts = countFaults(group.episodes)
   const parts = FAULTS.flatMap((fault) => (counts[fault] > 0 ? [S.group.option(S.group.filters[fault], counts[fault])] : []))
   const shown = rows.rows.length < group.size ? [S.group.counts(rows.rows.length, group.size)] : []
@@ -67,6 +67,7 @@ function Counted({ seed, group, rows }: { seed: number | undefined; group: Group
           {S.group.discarded}
         </strong>
       )}
+      {environment !== undefined && <b data-testid="group-environment">{environment}</b>}
       {seed !== undefined && <em>{S.group.seed(seed)}</em>}
       {[...shown, ...parts, ...order].map((part) => (
         <span key={part}>{part}</span>

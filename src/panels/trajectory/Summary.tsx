@@ -18,7 +18,8 @@ export function Summary({ episode, of }: { episode: EpisodeView; of: string | un
     <p className="trajectory-summary">
       {of ?? S.trajectory.step(episode.step)}
       {of === undefined && step && step.groupCount > 1 && group && ` · ${S.trajectory.group(group.group + 1)}`}
-      {of === undefined && ` · ${S.group.episode(place).toLowerCase()}`} ·{' '}
+      {of === undefined && ` · ${S.group.episode(place).toLowerCase()}`}
+      {episode.environment !== undefined && ` · ${episode.environment}`} ·{' '}
       <span className={`outcome ${outcome.kind}`}>
         <span className="mark" aria-hidden="true">
           {outcome.mark}

@@ -71,6 +71,10 @@ export const METRIC_EXPLAINERS = {
   'tools/failure_frequency': from('trlMetrics', 'Share of the tool calls that reported an error, as in TRL. High at first is normal; the model learns which arguments are taken.'),
   'tools/parse_failure_frequency': from('trlOpenEnv', 'Share of the attempted tool calls that could not be read as JSON. It rises when the learning rate is too large: the model forgets its format.'),
   'environment/latency_ms': from('openEnv', 'Mean time that the environment took to answer a call. While one episode waits, others are sampled.'),
+  '<name>/success': from('openEnv', 'Of one of several environments: share of its scorable episodes that solved the task, by its own mark. Compare the environments here: their rewards may have different scales, and the run’s mean reward mixes them.'),
+  '<name>/episodes': from('trlOpenEnv', 'Episodes of the step that this one of several environments played: its part of the prompts, by weight or by the dataset’s column, times num_generations.'),
+  '<name>/turns': from('trlOpenEnv', 'Turns of an episode on average in this one of several environments.'),
+  '<name>/unscorable': from('openEnv', 'Episodes of this one of several environments without a reward, because it failed or gave none.'),
   'environment/unscorable': from('openEnv', 'Number of episodes without a reward, because the environment failed or gave none. They are left out of mean, standard deviation and loss.'),
 } as const satisfies Record<string, Explainer>
 
@@ -78,10 +82,12 @@ export type MetricKey = keyof typeof METRIC_EXPLAINERS
 
 /** The entry of a metric, also of one whose name has a part that differs between environments; undefined for an unknown one. */
 export function explainMetric(name: string): Explainer | undefined {
+  if (Object.hasOwn(METRIC_EXPLAINERS, name)) return METRIC_EXPLAINERS[name as MetricKey]
   const key = name
     .replace(/^rewards?\/.+\/(mean|std)$/, 'rewards/<name>/$1')
     .replace(/^exit(\/.+)?$/, 'exit/<reason>')
     .replace(/^verdict(\/.+)?$/, 'verdict/<name>')
     .replace(/^(sampling|training)$/, 'seconds/$1')
+    .replace(/^.+\/(success|episodes|turns|unscorable)$/, '<name>/$1')
   return Object.hasOwn(METRIC_EXPLAINERS, key) ? METRIC_EXPLAINERS[key as MetricKey] : undefined
 }
