@@ -1,15 +1,18 @@
-/** On the shipped model: a run whose tokens are examined in mid-step, and whose policies are compared between steps, is bit for bit the run without. */
+/** On the shipped model: a run whose tokens are examined in mid-step, whose policies are compared and that evaluates itself between steps is bit for bit the run without. */
 
 import { expect, it } from 'vitest'
 import { builtinEnvironment } from '../../src/env/builtin'
 import { GrpoTrainer } from '../../src/train/grpo'
 import { comparePolicies } from '../../src/worker/compare-policies'
+import type { EvaluationRecord } from '../../src/core/evaluation'
+import { Evaluating } from '../../src/worker/evaluating'
 import { examine } from '../../src/worker/examine'
 import { configOf, flat, tinyChat, tinyEngine } from './grpo-run'
 
-const config = configOf('echo', { num_generations: 4, prompts_per_step: 1 })
+const CONFIG = configOf('echo', { num_generations: 4, prompts_per_step: 1, beta: 0.1, eval_steps: 1, eval_episodes: 6 })
 
 async function train(watched: boolean) {
+  const config = watched ? { ...CONFIG, grpo: { ...CONFIG.grpo, eval_strategy: 'steps' as const } } : CONFIG
   const environment = builtinEnvironment('echo')
   await environment.connect()
   const [engine, chat] = [await tinyEngine(config), await tinyChat()]
@@ -24,10 +27,19 @@ async function train(watched: boolean) {
       const [found] = await examine(engine, [sequence], config.grpo.temperature)
       versions.push(found?.version ?? -1)
     }
+    const evaluations: EvaluationRecord[] = []
+    const evaluating = new Evaluating(
+      () => undefined,
+      async (records) => void evaluations.push(...records),
+    )
+    const evaluate = () => evaluating.catchUp({ ...run, sha: null, selfTest: null }, run.trainer.stepNumber === 2, () => Promise.resolve(), new AbortController().signal)
+    await evaluate()
     const first = await run.trainer.step(look)
+    await evaluate()
     const compared = watched ? await comparePolicies(run, { seed: 5, split: 'heldout', temperature: 1 }, () => undefined) : null
     const second = await run.trainer.step(look)
-    return { records: [first, second], adapter: flat(await engine.exportParameters()), versions, compared }
+    await evaluate()
+    return { evaluations, records: [first, second], adapter: flat(await engine.exportParameters()), versions, compared }
   } finally {
     await engine.dispose()
   }
@@ -37,6 +49,7 @@ it('watching changes nothing', async () => {
   const [watched, straight] = [await train(true), await train(false)]
   expect(new Set(watched.versions)).toEqual(new Set([0, 1]))
   expect(watched.compared).toMatchObject({ step: 1, seed: 5 })
+  expect([watched, straight].map(({ evaluations }) => evaluations.map(({ step, split, scorable }) => [step, split, scorable]))).toEqual([[0, 1, 2].map((step) => [step, 'heldout', 6]), []])
   expect(watched.adapter).toEqual(straight.adapter)
   const numbers = ({ records }: typeof watched) => records.map(({ episodes, version }) => ({ version, episodes: episodes.map(({ ids, logprobs, trainLogprobs }) => ({ ids, logprobs, trainLogprobs })) }))
   expect(numbers(watched)).toEqual(numbers(straight))
