@@ -5,6 +5,7 @@ import type { Environment, EnvironmentSession } from '../core/environment'
 import { applyToolEdits, calledTool, type ToolEdit } from '../core/tool-edits'
 import { checkToolCall } from '../core/tool-schema'
 import type { Tool } from '../core/tools'
+import { wrapped } from './wrapped'
 
 /**
  * The environment with `edits` applied; the environment itself when there are none. A call that does not fit the changed tools is
@@ -22,33 +23,12 @@ export function withToolEdits(environment: Environment, edits: readonly ToolEdit
     made = { from, found, tools: shownTools(found) }
     return made
   }
-  return {
-    get name() {
-      return environment.name
-    },
+  return wrapped<Environment>(environment, {
     get tools() {
       return environment.tools.length === 0 ? [] : edited().tools
     },
     get ownTools() {
       return environment.ownTools ?? environment.tools
-    },
-    get maxSessions() {
-      return environment.maxSessions
-    },
-    get heldOut() {
-      return environment.heldOut ?? false
-    },
-    get prompts() {
-      return environment.prompts
-    },
-    get discovered() {
-      return environment.discovered ?? null
-    },
-    get onCrowded() {
-      return environment.onCrowded
-    },
-    set onCrowded(listener) {
-      environment.onCrowded = listener
     },
     async connect() {
       await environment.connect()
@@ -62,24 +42,17 @@ export function withToolEdits(environment: Environment, edits: readonly ToolEdit
     async open() {
       return editedSession(await environment.open(), edited().found)
     },
-    episodeReward: (rewards) => environment.episodeReward(rewards),
-    isSuccess: (reward) => environment.isSuccess(reward),
-    close: () => environment.close(),
-  }
+  })
 }
 
 function editedSession(session: EnvironmentSession, found: DiscoveredEnvironment): EnvironmentSession {
   const tools = found.tools.map(({ tool }) => tool)
-  return {
-    reset: (options) => session.reset(options),
+  return wrapped<EnvironmentSession>(session, {
     async step(call) {
       const why = checkToolCall(call, tools)
       const called = calledTool(found, call)
       if (why !== null || !called) return { text: `Error: ${why ?? 'no such tool.'}`, reward: null, done: false, metadata: {}, toolError: true, refused: true }
       return session.step({ ...call, name: called.id })
     },
-    ...(session.readState ? { readState: async () => (await session.readState?.()) ?? {} } : {}),
-    ...(session.settle ? { settle: async () => session.settle?.() } : {}),
-    close: () => session.close(),
-  }
+  })
 }
