@@ -7,6 +7,7 @@ import { BEFORE } from './sandbox-source'
  * time. What a call writes with console.log goes back with its answer.
  */
 const CLASS_AFTER = (called: string) => `
+const __own = typeof ${called} === 'function' ? ${called} : null;
 {
   const made = new Map();
   let queue = Promise.resolve(), draw = Math.random;
@@ -32,9 +33,9 @@ const CLASS_AFTER = (called: string) => `
     && Object.keys(value).some((key) => key === 'reward' || key === 'done') && Object.keys(value).every((key) => ['text', 'reward', 'done'].includes(key));
   const act = async ({ instance, act, method, args, seed }) => {
     if (act === 'new') {
-      if (typeof ${called} !== 'function') throw new Error('There is no class called ${called}');
+      if (__own === null) throw new Error('There is no class called ${called}');
       draw = drawsOf(seed);
-      made.set(instance, { self: new ${called}(), draw });
+      made.set(instance, { self: new __own(), draw });
       return {};
     }
     if (act === 'drop') { made.delete(instance); return {}; }
@@ -65,8 +66,9 @@ const CLASS_AFTER = (called: string) => `
 }
 `
 
-/** The function is called with TRL's (prompts, trainer); whatever it awaits of \`trainer\` is asked of the page. */
+/** `__own`: the names of the block below would hide one of the person's. The function is called with TRL's (prompts, trainer); whatever it awaits of \`trainer\` is asked of the page. */
 const ROLLOUT_AFTER = (called: string) => `
+const __own = typeof ${called} === 'function' ? ${called} : null;
 {
   const waiting = new Map();
   let last = 0, current = 0;
@@ -109,7 +111,7 @@ const ROLLOUT_AFTER = (called: string) => `
     current = data.id;
     __post({ id: data.id, began: true });
     try {
-      if (typeof ${called} !== 'function') throw new Error('There is no function called ${called}');
+      if (__own === null) throw new Error('There is no function called ${called}');
       if (data.act === 'load') return __post({ id: data.id, logs: __logs.splice(0) });
       let state = data.seed | 0;
       Math.random = () => {
@@ -118,7 +120,7 @@ const ROLLOUT_AFTER = (called: string) => `
         t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
         return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
       };
-      const value = await ${called}(data.prompts, trainerOf(data.facts));
+      const value = await __own(data.prompts, trainerOf(data.facts));
       __post({ id: data.id, value: JSON.parse(JSON.stringify(value ?? null)), logs: __logs.splice(0) });
     } catch (error) {
       __post({ id: data.id, error: String(error && error.message || error), stack: String(error && error.stack || ''), logs: __logs.splice(0) });

@@ -1,0 +1,137 @@
+/** The sandbox page's own script, and the programs of its workers, run here with a worker that is no thread. */
+
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { NUMBER_GAME, OWN_LOOP } from './examples'
+import { customEnvironment } from './environment'
+import { liveSource } from './live-source'
+import { sandboxClient } from './sandbox-client'
+import { SANDBOX_PAGE } from './sandbox-source'
+
+interface Heard {
+  data: unknown
+}
+type Listener = (event: object) => void
+
+/** Runs a worker's program in this thread. What would loop for ever is written as a promise that never ends. */
+class FakeWorker {
+  static made: FakeWorker[] = []
+  onmessage: ((event: Heard) => void) | null = null
+  onerror: ((event: object) => void) | null = null
+  ended = false
+  private readonly inside: { postMessage: (data: unknown) => void; onmessage?: (event: Heard) => void }
+
+  constructor(source: string) {
+    FakeWorker.made.push(this)
+    this.inside = { postMessage: (data) => void Promise.resolve().then(() => this.ended || this.onmessage?.({ data: structuredClone(data) })) }
+    try {
+      runInNewContext(source, { self: this.inside, console: {} })
+    } catch (error) {
+      void Promise.resolve().then(() => this.onerror?.({ message: `Uncaught ${String(error)}`, lineno: 3, preventDefault: () => undefined }))
+    }
+  }
+
+  postMessage(data: unknown): void {
+    void Promise.resolve().then(() => this.ended || this.inside.onmessage?.({ data: structuredClone(data) }))
+  }
+
+  terminate(): void {
+    this.ended = true
+  }
+}
+
+/** A client of the sandbox page in which these codes are allowed. */
+function open(...codes: { called: string; code: string }[]) {
+  const script = /<script>([^]*)<\/script>/.exec(SANDBOX_PAGE)?.[1] ?? ''
+  const listeners: Listener[] = []
+  const parent = { postMessage: () => undefined }
+  const url = { createObjectURL: (blob: { parts: string[] }) => blob.parts.join(''), revokeObjectURL: () => undefined }
+  const blob = class {
+    constructor(readonly parts: string[]) {}
+  }
+  // Seconds pass as milliseconds.
+  const soon = (act: () => void, ms: number) => setTimeout(act, ms / 100)
+  const addEventListener = (_: string, listen: Listener) => listeners.push(listen)
+  runInNewContext(script, { Worker: FakeWorker, URL: url, Blob: blob, parent, addEventListener, setTimeout: soon, clearTimeout })
+  const say = (data: object, ports: MessagePort[] = []): void => listeners.forEach((listen) => listen({ data, source: parent, ports }))
+  for (const { called, code } of codes) for (const role of ['class', 'rollout'] as const) say({ allow: liveSource(role, called, code) })
+  const { port1, port2 } = new MessageChannel()
+  say({}, [port2])
+  const client = sandboxClient(port1)
+  return { client, close: () => (client.close(), port2.close()) }
+}
+const options = { episode_id: 'e', split: 'train' } as const
+
+describe('a live worker', () => {
+  it('plays the number game: the same secret for the same seed, other ones for others', async () => {
+    const { client, close } = open(NUMBER_GAME)
+    const environment = customEnvironment(NUMBER_GAME, () => client)
+    await environment.connect()
+    const secretOf = async (seed: number): Promise<number> => {
+      const session = await environment.open()
+      expect((await session.reset({ ...options, seed })).text).toBe('Guess the number, from 1 to 8.')
+      for (let number = 1; number <= 4; number++) {
+        const seen = await session.step({ name: 'guess', arguments: { number } })
+        if (seen.done) {
+          expect(await session.finalReward?.()).toBe(seen.text === 'Right.' ? 1 - 0.1 * (number - 1) : 0)
+          return seen.text === 'Right.' ? number : 0
+        }
+      }
+      throw new Error('It did not end.')
+    }
+    const seeds = Array.from({ length: 12 }, (_, i) => i)
+    const [one, two] = [await Promise.all(seeds.map(secretOf)), await Promise.all(seeds.map(secretOf))]
+    expect(one).toEqual(two)
+    expect(new Set(one).size).toBeGreaterThan(2)
+    close()
+  })
+
+  it('is ended when stuck: its sessions fail, the next one gets another', async () => {
+    const code = `class Stuck {
+  reset() {}
+  /** Wait. @param {boolean} long - For ever. */
+  async wait(long) { console.log('waits', long); await new Promise((go) => { if (!long) go() }); return 7 }
+}`
+    const { client, close } = open({ called: 'Stuck', code })
+    const environment = customEnvironment({ called: 'Stuck', code }, () => client)
+    await environment.connect()
+    const [first, second] = [await environment.open(), await environment.open()]
+    await first.reset({ ...options, seed: 1 })
+    await second.reset({ ...options, seed: 1 })
+    const wait = (long: boolean) => ({ name: 'wait', arguments: { long } })
+    expect(await first.step(wait(false))).toMatchObject({ text: '7', metadata: { console: ['waits false'] } })
+    const both = await Promise.allSettled([first.step(wait(true)), second.step(wait(false))])
+    expect(both.map((each) => (each.status === 'rejected' ? (each.reason as Error).message : each.value.text))).toEqual([
+      'Stuck.wait (line 4) took longer than 10 s and was ended.',
+      'The episode was lost: another call of Stuck took too long and was ended.',
+    ])
+    expect(FakeWorker.made.at(-1)?.ended).toBe(true)
+    const third = await environment.open()
+    await third.reset({ ...options, seed: 1 })
+    expect(await third.step(wait(false))).toMatchObject({ text: '7' })
+    await expect(second.step(wait(false))).rejects.toThrow('The episode was lost')
+    close()
+  })
+
+  it('runs nothing that was not allowed, and says where the first lines fail', async () => {
+    const { client, close } = open({ called: 'Bad', code: 'throw new Error("no")\nclass Bad {}' })
+    expect(await client.live('class', NUMBER_GAME).call({ act: 'new', instance: 1, seed: 0 })).toMatchObject({ refused: true })
+    expect(await client.live('class', { called: 'Bad', code: 'throw new Error("no")\nclass Bad {}' }).call({ act: 'new', instance: 1, seed: 0 })).toMatchObject({ error: 'Uncaught Error: no' })
+    close()
+  })
+
+  it('lets a rollout function ask, and tells it what was refused', async () => {
+    const code = `async function ask(prompts, trainer) {
+  const refused = await trainer.tokenize('no').catch((error) => error.message)
+  return { prompts, drawn: await trainer.generate(prompts, { rows: [0] }), refused, step: trainer.step }
+}`
+    const { client, close } = open({ called: 'ask', code }, OWN_LOOP)
+    const worker = client.live('rollout', { called: 'ask', code }, (what, args) => (what === 'generate' ? Promise.resolve([what, args]) : Promise.reject(new Error('Not so.'))))
+    const { value } = await worker.call({ act: 'call', seed: 1, prompts: ['p'], facts: { step: 4, tools: [] } })
+    expect(value).toEqual({ prompts: ['p'], drawn: ['generate', [['p'], { rows: [0] }]], refused: 'Not so.', step: 4 })
+    const own = client.live('rollout', OWN_LOOP, () => Promise.resolve({ prompt_ids: [], completion_ids: [], logprobs: [] }))
+    expect(await own.call({ act: 'load' })).not.toHaveProperty('error')
+    expect((await own.call({ act: 'call', seed: 1, prompts: [], facts: { tools: [] } })).value).toEqual({ prompt_ids: [], completion_ids: [], logprobs: [] })
+    close()
+  })
+})
