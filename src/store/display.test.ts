@@ -17,6 +17,7 @@ const OTHER: Display = {
   compare: { split: 'train', seed: 7, greedy: false },
   open: ['chat'],
   hide: ['chat', 'play'],
+  bench: true,
 }
 
 describe('display', () => {

@@ -56,6 +56,8 @@ export interface Display {
   open: readonly PanelThatOpens[]
   /** Parts of the page that a teacher hid. */
   hide: readonly string[]
+  /** The benchmark of this machine is open. */
+  bench: boolean
 }
 
 export const DEFAULT_DISPLAY: Display = {
@@ -74,6 +76,7 @@ export const DEFAULT_DISPLAY: Display = {
   compare: { split: 'heldout', seed: 3, greedy: true },
   open: [],
   hide: [],
+  bench: false,
 }
 
 export type DisplayStore = StoreApi<Display>
@@ -173,6 +176,7 @@ const CODECS: { [K in keyof Display]: Codec<Display[K]> } = {
   compare: compared,
   open: someOf(PANELS_THAT_OPEN),
   hide: names,
+  bench: flag,
 }
 
 export const DISPLAY_KEYS = Object.keys(CODECS) as (keyof Display)[]

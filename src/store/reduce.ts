@@ -40,6 +40,8 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'compared':
     case 'dry-run-progress':
     case 'dry-run-done':
+    case 'bench-progress':
+    case 'bench-done':
     case 'prompts-looked':
     case 'prompts-reading':
     case 'stage-looked':

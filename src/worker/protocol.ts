@@ -1,5 +1,6 @@
 /** The whole contract between page and worker. The page never sees a tensor; the worker never sees the DOM. */
 
+import type { BenchModelName, BenchReport } from '../core/bench-report'
 import type { Backend, Precision, RunConfig } from '../core/config'
 import type { EnvironmentSpec, PromptSource } from '../core/environment-spec'
 import type { DatasetFacts } from '../core/dataset'
@@ -51,6 +52,9 @@ export type Command =
   | { type: 'prompts-stop' }
   /** A port to the page's sandbox, for reward functions of the person's own. */
   | { type: 'sandbox'; port: MessagePort }
+  /** Measures this machine with engines of its own; told by 'bench-progress' and answered by one 'bench-done'. A run that goes on ends it. */
+  | { type: 'bench'; requestId: number; backend: Backend | 'auto' }
+  | { type: 'bench-stop' }
   /** Pause after the current token; the step resumes where it stood. */
   | { type: 'pause' }
   /** Back to step 0 with a fresh adapter. */
@@ -355,6 +359,9 @@ export type Message =
   /** Episodes of a dry run that have ended. */
   | { type: 'dry-run-progress'; requestId: number; done: number; total: number }
   | { type: 'dry-run-done'; requestId: number; result: { ok: true; report: DryRunReport } | { ok: false; error: string } }
+  /** Parts of a benchmark that are done, and its figures by now; `model` is being measured. */
+  | { type: 'bench-progress'; requestId: number; done: number; total: number; model: BenchModelName; report: BenchReport }
+  | { type: 'bench-done'; requestId: number; result: { ok: true; report: BenchReport } | { ok: false; error: string } }
   | { type: 'evaluation'; requestId: number; result: EvaluationResult }
   | { type: 'evaluation-failed'; requestId: number; error: string }
 

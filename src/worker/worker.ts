@@ -1,6 +1,7 @@
 /** The engine's worker: owns model, device and run; speaks protocol.ts with the page. */
 
 import { RunArchive } from './archive'
+import { BenchDesk } from './bench-desk'
 import { HubAccess } from './hub-access'
 import { RunJournal } from './journal'
 import { readKeptRun } from './kept-run'
@@ -16,7 +17,11 @@ import { SetupKeeper } from './setup'
 import { isForTakeAway, TakeAwayDesk } from './take-away-desk'
 
 const scope = self as unknown as DedicatedWorkerGlobalScope
-const post = (message: Message) => scope.postMessage(message)
+const bench = new BenchDesk((message) => scope.postMessage(message))
+const post = (message: Message) => {
+  bench.hear(message)
+  scope.postMessage(message)
+}
 // A site may be built for another server that speaks the Hub's API; a link can not name one.
 const hub = new HubAccess(import.meta.env.VITE_HUB_ENDPOINT as string | undefined)
 const keeper = new SetupKeeper(hub)
@@ -39,6 +44,7 @@ const prompts = new PromptsDesk(hub.client, post)
 const desk = new ModelDesk(hub, post, siteConfig)
 
 scope.onmessage = ({ data }: MessageEvent<Command>) => {
+  if (bench.take(data)) return
   if (data.type === 'sandbox') adoptSandbox(data.port)
   else if (isForDesk(data)) desk.handle(data)
   else if (isForRunDesk(data)) runs.handle(data)

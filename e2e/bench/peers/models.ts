@@ -3,25 +3,25 @@
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { BENCH_MODELS, type BenchModelName } from '../../../src/core/bench-report'
 import { writeSafetensors } from '../../../src/hub/safetensors'
+import { RANDOM_30M } from '../../../src/worker/bench-engines'
 import { shapeSource } from '../../models/shapes'
 import { findPython } from '../../tools/prerequisites'
 import { projectRoot, runCommand } from '../../tools/run-command'
 import type { BenchLog } from '../../tools/bench-rows'
 import { ensureVenv } from '../../tools/venv'
 
-export const PEER_MODELS = ['tiny-qwen3', 'random-30m'] as const
-export type PeerModel = (typeof PEER_MODELS)[number]
+export const PEER_MODELS = BENCH_MODELS
+export type PeerModel = BenchModelName
 
 const TINY = join(projectRoot, 'public/models/tiny-qwen3')
 /** From the repository's root. Under it the dev server gives out the folders, too. */
 export const MODELS_FOLDER = '.cache/bench/models'
 
 /** What differs from the shipped model's config.json; the tokenizer is the same. */
-const RANDOM_30M = {
-  hidden_size: 512, num_hidden_layers: 9, num_attention_heads: 8, num_key_value_heads: 4, head_dim: 64, intermediate_size: 1664, max_window_layers: 9,
-  layer_types: Array.from({ length: 9 }, () => 'full_attention'),
-}
+const layers = RANDOM_30M.num_hidden_layers
+const RANDOM = { ...RANDOM_30M, max_window_layers: layers, layer_types: Array.from({ length: layers }, () => 'full_attention') }
 
 export const modelFolder = (model: PeerModel): string => join(projectRoot, MODELS_FOLDER, model)
 
@@ -30,7 +30,7 @@ export async function makeModel(model: PeerModel): Promise<string> {
   const folder = modelFolder(model)
   const stamp = join(folder, 'made.sha256')
   const shipped = JSON.parse(readFileSync(join(TINY, 'config.json'), 'utf8')) as Record<string, unknown>
-  const config = { ...shipped, ...(model === 'random-30m' ? RANDOM_30M : {}) }
+  const config = { ...shipped, ...(model === 'random-30m' ? RANDOM : {}) }
   const wanted = digest(JSON.stringify(config), ...tinyFiles.map((name) => readFileSync(join(TINY, name))))
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return folder
   rmSync(folder, { recursive: true, force: true })

@@ -10,6 +10,7 @@ import { Hideable } from '../../ui/Hideable'
 import { S } from '../../ui/strings'
 import { ArticleLater } from '../article/ArticleLater'
 import { Bar } from '../bar/Bar'
+import { BenchDoor } from '../bench/BenchDoor'
 import { ChatPanel } from '../chat/ChatPanel'
 import { ComparePanel } from '../compare/ComparePanel'
 import { CurvesPanel } from '../curves/CurvesPanel'
@@ -71,6 +72,7 @@ export function App({ stores }: { stores: Stores }) {
         <ReplayBar />
         <TakeAwayDialog />
         <SaveFiles />
+        <BenchDoor />
       </StoresProvider>
     </ErrorBoundary>
   )

@@ -57,8 +57,9 @@ async function openAll() {
   await page.type('adapter-kind', 'file')
   await page.type('model-select', 'other')
   await act(async () => page.stores.takeAway.show(''))
+  await act(async () => page.stores.display.setState({ bench: true }))
   // What is fetched when it is wanted comes by itself.
-  const parts = ['runs', 'take-away', 'known', 'chat-text', 'play-seed', 'curves-smoothing', 'model-reference', 'adapter-files']
+  const parts = ['runs', 'take-away', 'known', 'chat-text', 'play-seed', 'curves-smoothing', 'model-reference', 'adapter-files', 'bench-begin']
   // Each wait is an act of its own: what came is drawn at its end.
   for (let i = 0; i < 60 && parts.some((id) => !page.find(id)); i++) await act(async () => new Promise((resolve) => setTimeout(resolve, 250)))
   expect(parts.filter((id) => !page.find(id))).toEqual([])

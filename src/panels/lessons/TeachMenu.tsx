@@ -4,6 +4,7 @@ import { Menu } from '@base-ui/react/menu'
 import { useState } from 'react'
 import { useDisplay, useProgress, useStores, useTour } from '../../store/hooks'
 import { LESSON_IDS } from '../../store/lessons'
+import { BENCH_STRINGS } from '../../ui/bench-strings'
 import { focusLater } from '../../ui/focus'
 import { LESSON_TITLES } from '../../ui/lesson-strings'
 import { S } from '../../ui/strings'
@@ -15,7 +16,7 @@ import { lessonById } from './lessons.data'
 const T = S.teach
 
 export function TeachMenu() {
-  const { tour, lessons } = useStores()
+  const { tour, lessons, display } = useStores()
   const [choosing, setChoosing] = useState(false)
   const { said, copy } = useCopyLink()
   const begun = useTour(({ at }) => at > 0)
@@ -46,6 +47,10 @@ export function TeachMenu() {
               </Menu.Item>
               <Menu.Item className="menu-item" data-testid="menu-copy" title={T.copyHint} onClick={copy}>
                 {T.copy}
+              </Menu.Item>
+              <Menu.Separator className="menu-rule" />
+              <Menu.Item className="menu-item" data-testid="menu-bench" onClick={() => display.setState({ bench: true })}>
+                {BENCH_STRINGS.menu}…
               </Menu.Item>
             </Menu.Popup>
           </Menu.Positioner>

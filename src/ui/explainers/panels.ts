@@ -47,6 +47,10 @@ export const PANEL_EXPLAINERS = {
     'trlSft',
     'Stages that train the same LoRA before GRPO, or between its steps. SFT imitates: every target token becomes likelier. DPO prefers: of two answers one becomes likelier than the other, measured from the adapter as the stage began. GRPO then goes on from there, and that adapter is its reference. Reset undoes all stages.',
   ),
+  'dialog:bench': from(
+    'ortWebGpu',
+    'Times what a run is made of, with engines of its own: sampling with one slot and with eight (eight together should cost little more than one), forward, backward and AdamW over 2,048 tokens, and a small step of both. A dispatch is one program that the GPU is told to run; each has a fixed cost, so fewer is faster. The median is what half of the repeats were faster than.',
+  ),
   'dialog:runs': from(
     'storage',
     'Every run is kept in this browser, step by step, until you delete it or the browser needs the room. Load goes on with a run from its last kept step, bit for bit as if it had not stopped; Compare draws it into the curves beside the present one. Trajectories from a file can be looked at, not trained on.',
