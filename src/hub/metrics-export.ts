@@ -1,5 +1,6 @@
 /** A run's curves for other programs: a CSV, the Trainer's trainer_state.json, and a folder that puts the run into trackio. */
 
+import { datasetLabel } from '../core/dataset'
 import { specName } from '../core/environment-spec'
 import { csvLine, csvNumber } from '../core/csv'
 import { runEvaluations } from '../core/evaluation'
@@ -78,7 +79,8 @@ const TRACKIO_PROJECT = 'grpo-playground'
 export function trackioFiles(run: RunRecord, history: readonly StepSummary[]): ExportFile[] {
   const { environment, model, model_revision, precision, enable_thinking, grpo } = run.config
   const where = specName(environment)
-  const config = { model, model_revision, model_sha: run.modelSha, precision, environment: where, enable_thinking, ...grpo, peft_config: run.lora }
+  const dataset = run.environment.dataset && datasetLabel(run.environment.dataset)
+  const config = { model, model_revision, model_sha: run.modelSha, precision, environment: where, ...(dataset && { dataset }), enable_thinking, ...grpo, peft_config: run.lora }
   const settings = { project: TRACKIO_PROJECT, name: run.name, config: { ...config, grpo_playground_version: run.version } }
   const rows = merged(logHistory(run, history)).map(({ step, metrics }) => ({ step, metrics: renamed(metrics) }))
   return [

@@ -69,7 +69,8 @@ const sourceText = ({ repo, sha, config, split }: StageSource): string =>
 
 function metadata({ run, kind, dataset, license }: ModelCardInput): string {
   const sources = (run.stages ?? []).flatMap(({ source, afterStep }) => (source && afterStep <= (run.checkpoint ?? run.step) ? [source.repo] : []))
-  const datasets = [...new Set([...(dataset ? [dataset] : []), ...sources])]
+  const read = run.environment.dataset?.place?.repo
+  const datasets = [...new Set([...(dataset ? [dataset] : []), ...(read === undefined ? [] : [read]), ...sources])]
   const base = hubBase(run)
   const relation = kind === 'adapter' ? 'adapter' : 'finetune'
   return frontMatter({

@@ -71,5 +71,7 @@ export function differences({ engine: before, environment, version }: RunRecord,
   if (version !== VERSION) sentences.push(`This run was trained with version ${version} of this program, and goes on with ${VERSION}: its next steps may differ.`)
   const seen = ({ tools, prompts }: Pick<RunRecord['environment'], 'prompts'> & { tools: readonly Tool[] }): string => JSON.stringify([tools, prompts])
   if (seen(environment) !== seen(found)) sentences.push(`${environment.name} has other tools or prompts than when this run was trained: its next steps are about another task.`)
+  const [was, is] = [environment.dataset?.place, found.dataset?.place]
+  if (was && is && was.sha !== is.sha) sentences.push(`${was.repo} was at commit ${was.sha.slice(0, 8)} when this run was trained and is at ${is.sha.slice(0, 8)} now: its next steps may have other rows.`)
   return sentences
 }

@@ -31,4 +31,19 @@ describe('the bench', () => {
     expect(tried.sums).toEqual([1.5])
     expect(tried.columns.map(({ error }) => error)).toEqual([null, null, 'Nothing was to be called.'])
   })
+
+  it('gives the columns of a dataset’s rows, and misses none that is there', async () => {
+    const row = { view: { ...view, rewardless: true, columns: { solution: '4', level: 1 } }, tokens: [token('template', '2 + 2 ='), token('model', '\\boxed{4}')] } as const
+    let seen: unknown
+    const call = (_: unknown, args: unknown) => {
+      seen = args
+      return Promise.resolve({ rewards: [1], metrics: {}, logs: [] })
+    }
+    const funcs = [{ name: 'accuracy_reward' } as const, { name: 'environment', take: 'own' } as const, { name: 'custom', called: 'mine', code: '' } as const]
+    const tried = await tryRewards(funcs, null, [row], 'sums', call)
+    expect(seen).toMatchObject({ solution: ['4'], level: [1] })
+    expect(tried.columns.map(({ rewards, error }) => [rewards[0], error])).toEqual([[1, null], [null, null], [1, null]])
+    const without = await tryRewards([{ name: 'accuracy_reward' }], null, [{ view, tokens }], 'lane', never)
+    expect(without.columns[0]?.error).toMatch(/needs the column solution/)
+  })
 })

@@ -23,7 +23,9 @@ export interface Tried {
 
 /** TRL's arguments, as far as the page knows them: messages are the texts by who wrote them. */
 export function argumentsOf(episodes: readonly TriedEpisode[], environment: string) {
+  const keys = [...new Set(episodes.flatMap(({ view }) => Object.keys(view.columns ?? {})))]
   return {
+    ...Object.fromEntries(keys.map((key) => [key, episodes.map(({ view }) => view.columns?.[key] ?? null)])),
     prompts: episodes.map(({ view, tokens }) => [{ role: 'user', content: textOf(tokens.slice(0, view.promptLength)) }]),
     completions: episodes.map(({ view, tokens }) => messagesOf(tokens.slice(view.promptLength))),
     completion_ids: episodes.map(({ view, tokens }) => tokens.slice(view.promptLength).map(({ id }) => id)),
@@ -59,7 +61,7 @@ export async function tryRewards(funcs: readonly RewardFunc[], weights: readonly
       try {
         if (func.name === 'custom') return { ...(await call(func, args)), error: null }
         const rewards = func.name === 'environment' ? episodes.map(({ view }) => environmentReward(view, func.take)) : (await builtinReward(func))(args)
-        const error = NEEDS_SOLUTION.includes(func.name) ? `${func.name} needs the column solution, and these episodes have none.` : null
+        const error = NEEDS_SOLUTION.includes(func.name) && !('solution' in args) ? `${func.name} needs the column solution, and these episodes have none.` : null
         return { rewards, error, metrics: {}, logs: [] }
       } catch (error) {
         return { rewards: episodes.map(() => null), error: errorText(error), metrics: {}, logs: [] }
@@ -69,7 +71,8 @@ export async function tryRewards(funcs: readonly RewardFunc[], weights: readonly
   return { names: rewardNames(funcs, environment), columns, sums: weightedRewards(columns.map(({ rewards }) => rewards), weights ?? funcs.map(() => 1)) }
 }
 
-function environmentReward({ parts, reward, answers }: EpisodeView, take: EnvironmentTake): number | null {
+function environmentReward({ parts, reward, answers, rewardless }: EpisodeView, take: EnvironmentTake): number | null {
+  if (rewardless) return null
   if (take === 'rubric_reward') return answers.findLast(({ rubric }) => rubric !== undefined)?.rubric ?? null
   const given = answers.flatMap((answer) => (answer.reward === null ? [] : [answer.reward]))
   // Of a run with several functions the episode's reward is their sum; the environment's own stands in its part.
