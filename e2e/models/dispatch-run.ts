@@ -4,6 +4,7 @@ import type { ArtifactName } from '../../src/artifacts/spec'
 import { DEFAULT_LORA, type Precision } from '../../src/core/config'
 import { createEngine } from '../../src/runtime/create'
 import type { DeviceSession } from '../../src/runtime/device'
+import { DecodeKernels } from '../../src/runtime/kernels/decode-kernels'
 import { Sessions } from '../../src/runtime/sessions'
 import { slopes } from '../../src/runtime/gradient-probe'
 import { WebGpuDevice } from '../../src/runtime/webgpu-device'
@@ -48,7 +49,16 @@ function watchRuns(): { counts: DispatchCounts; stop: () => void } {
     counts[name] = { dispatches, runs: (known?.runs ?? 0) + 1 }
     return out
   }
+  // Our own kernels decode without a session.
+  const { decode } = DecodeKernels.prototype
+  DecodeKernels.prototype.decode = async function (...given) {
+    const before = meter.read().dispatches
+    const out = await decode.apply(this, given)
+    counts.decode = { dispatches: meter.read().dispatches - before, runs: (counts.decode?.runs ?? 0) + 1 }
+    return out
+  }
   const stop = (): void => {
+    DecodeKernels.prototype.decode = decode
     Sessions.prototype.get = get
     WebGpuDevice.prototype.run = run
   }

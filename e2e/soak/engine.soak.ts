@@ -1,11 +1,11 @@
-/** WebGPU against WASM for what `npm test` leaves out: all parameters trained, and a LoRA over 8-bit codes. */
+/** WebGPU against WASM for what `npm test` leaves out: all parameters trained, a LoRA over 8-bit codes, our decoding kernels over codes. */
 
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchChromium } from '../browser/chromium'
-import { expectParity } from '../browser/engine-parity'
+import { expectParity, expectTwins } from '../browser/engine-parity'
 import { openHarness, runInPage } from '../browser/harness'
-import type { RunResult } from '../browser/modules/engine-run'
+import type { RunResult, TwinResult } from '../browser/modules/engine-run'
 import { startDevServer, type RunningServer } from '../browser/server'
 
 let browser: Browser
@@ -23,11 +23,17 @@ it.each([
   ['all parameters', { lora: null }],
   ['a LoRA over 8-bit codes', { precision: 'int8' }],
 ] as const)('%s: WebGPU computes what WASM computes', (_, request) =>
-  expectParity(async (asked) => {
-    const { page, pageErrors } = await openHarness(browser, server.url)
-    const result = await runInPage<RunResult>(page, 'e2e/browser/modules/engine-run.ts', 'run', asked, { worker: true })
-    expect(pageErrors).toEqual([])
-    await page.context().close()
-    return result
-  }, request),
+  expectParity((asked) => inWorker<RunResult>('run', asked), request),
 )
+
+it.each(['int4', 'int8'] as const)('our kernels decode %s as onnxruntime’s graph does', (precision) =>
+  expectTwins((asked) => inWorker<TwinResult>('kernelTwins', asked), { qwen2: false, precision }),
+)
+
+async function inWorker<Result>(name: string, asked: unknown): Promise<Result> {
+  const { page, pageErrors } = await openHarness(browser, server.url)
+  const result = await runInPage<Result>(page, 'e2e/browser/modules/engine-run.ts', name, asked, { worker: true })
+  expect(pageErrors).toEqual([])
+  await page.context().close()
+  return result
+}

@@ -1,6 +1,7 @@
 /** The KV cache on the device, written in place by GroupQueryAttention (WebGPU). */
 
 import { type Cell, type Copy, type DeviceTensor } from './device'
+import { type DecodeKernels, decodeKernels } from './kernels/decode-kernels'
 import { decodeInputs, type KvCache } from './kv-cache'
 import type { LoadedModel } from './model'
 
@@ -26,6 +27,7 @@ export class DeviceCache implements KvCache {
     /** One row's cache: several new tokens over a past need a batch of one. */
     single: LayerCache[]
   } | null = null
+  private kernels: Promise<DecodeKernels | null> | null = null
   /** Elements of one slot's keys (or values) in one layer. */
   private readonly rowSize: number
 
@@ -81,8 +83,11 @@ export class DeviceCache implements KvCache {
     return out.y as DeviceTensor
   }
 
-  async decode(x: DeviceTensor, _slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor> {
+  async decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor> {
     const { device, sessions, contextLength } = this.model
+    this.kernels ??= decodeKernels(this.model, this.slots)
+    const kernels = await this.kernels
+    if (kernels) return kernels.decode(x, slots, slots.map((slot) => Math.min(lengths[slot] as number, contextLength - 1)), this.cache, this.adapter === undefined)
     // Rows that do not decode write one token past their end too, where their next real token will overwrite it. A full
     // row loses its last token's key there, which no later token can need.
     const lastIndex = Int32Array.from(lengths, (n) => Math.min(n, contextLength - 1))

@@ -16,6 +16,7 @@ export class WebGpuDevice implements Device {
   private readonly owned = new Map<Tensor, GPUBuffer>()
   /** Outputs that onnxruntime allocated and nobody has freed; they would outlive their session. */
   private readonly outputs = new Set<Tensor>()
+  private readonly uniforms: GPUBuffer[] = []
   private failure: PlaygroundError | null = null
   /** Ends when the GPU is taken away; runs in flight then end by themselves. */
   private lost: Promise<void> = new Promise(() => undefined)
@@ -86,10 +87,10 @@ export class WebGpuDevice implements Device {
   copy(copies: readonly Copy[]): void {
     const encoder = this.device.createCommandEncoder()
     // WebGPU copies between two buffers only: within one buffer the way leads through a third.
-    const within = copies.filter(({ from, to }) => this.buffer(from) === this.buffer(to))
+    const within = copies.filter(({ from, to }) => this.bufferOf(from) === this.bufferOf(to))
     const between = within.length > 0 ? this.device.createBuffer({ size: Math.max(...within.map((copy) => copy.count)) * 4, usage: 0x4 | 0x8 }) : null
     for (const { from, fromOffset, to, toOffset, count: n } of copies) {
-      const [source, target] = [this.buffer(from), this.buffer(to)]
+      const [source, target] = [this.bufferOf(from), this.bufferOf(to)]
       if (source === target && between) {
         encoder.copyBufferToBuffer(source, fromOffset * 4, between, 0, n * 4)
         encoder.copyBufferToBuffer(between, 0, target, toOffset * 4, n * 4)
@@ -102,7 +103,7 @@ export class WebGpuDevice implements Device {
   }
 
   write(to: DeviceTensor, offset: number, data: Float32Array | Uint8Array): void {
-    this.device.queue.writeBuffer(this.buffer(to), offset * data.BYTES_PER_ELEMENT, data)
+    this.device.queue.writeBuffer(this.bufferOf(to), offset * data.BYTES_PER_ELEMENT, data)
   }
 
   async read(tensor: DeviceTensor): Promise<Float32Array> {
@@ -112,7 +113,7 @@ export class WebGpuDevice implements Device {
       // GPUBufferUsage: MAP_READ | COPY_DST
       const staging = this.device.createBuffer({ size, usage: 0x1 | 0x8 })
       const encoder = this.device.createCommandEncoder()
-      encoder.copyBufferToBuffer(this.buffer(tensor), 0, staging, 0, size)
+      encoder.copyBufferToBuffer(this.bufferOf(tensor), 0, staging, 0, size)
       this.device.queue.submit([encoder.finish()])
       await staging.mapAsync(1)
       const out = new Float32Array(staging.getMappedRange().slice(0))
@@ -158,13 +159,53 @@ export class WebGpuDevice implements Device {
     return out
   }
 
+  get limits(): GPUSupportedLimits {
+    return this.device.limits
+  }
+
+  /** The GPU buffer behind a tensor of the device. */
+  bufferOf({ tensor }: DeviceTensor): GPUBuffer {
+    return this.owned.get(tensor) ?? tensor.gpuBuffer
+  }
+
+  /** A uniform buffer of ours, which lives as long as the device. */
+  uniform(bytes: number, data?: Uint32Array<ArrayBuffer>): GPUBuffer {
+    // GPUBufferUsage: UNIFORM | COPY_DST
+    const buffer = this.device.createBuffer({ size: bufferBytes(bytes), usage: 0x40 | 0x8 })
+    if (data) this.device.queue.writeBuffer(buffer, 0, data)
+    this.uniforms.push(buffer)
+    return buffer
+  }
+
+  /** A compute pipeline of our own; rejects where the GPU refuses the shader. */
+  pipeline(code: string): Promise<GPUComputePipeline> {
+    return this.device.createComputePipelineAsync({ layout: 'auto', compute: { module: this.device.createShaderModule({ code }), entryPoint: 'main' } })
+  }
+
+  /** What `make` makes of shaders, or null where the GPU refuses one of them. */
+  async refusable<T>(make: () => Promise<T>): Promise<T | null> {
+    return this.alone(async () => {
+      this.device.pushErrorScope('validation')
+      const made = await make().catch(() => null)
+      return (await this.device.popErrorScope()) === null ? made : null
+    })
+  }
+
+  /** Records and submits work of our own on the GPU that onnxruntime made, after all earlier work. */
+  compute(record: (gpu: GPUDevice) => void): Promise<void> {
+    return this.alone(() => {
+      record(this.device)
+      return Promise.resolve()
+    })
+  }
+
   release({ session }: DeviceSession): Promise<void> {
     return exclusive(() => session.release())
   }
 
   dispose(): Promise<void> {
     for (const tensor of this.outputs) tensor.dispose()
-    for (const buffer of this.owned.values()) buffer.destroy()
+    for (const buffer of [...this.owned.values(), ...this.uniforms.splice(0)]) buffer.destroy()
     this.outputs.clear()
     this.owned.clear()
     this.allocatedBytes = 0
@@ -186,10 +227,6 @@ export class WebGpuDevice implements Device {
       await Promise.race([later, this.lost])
       throw this.failure ?? engineError(error)
     }
-  }
-
-  private buffer(tensor: DeviceTensor): GPUBuffer {
-    return this.owned.get(tensor.tensor) ?? tensor.tensor.gpuBuffer
   }
 
   private watch(gpu: GPUDevice): void {

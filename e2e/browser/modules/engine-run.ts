@@ -10,11 +10,12 @@ import { toOnnx } from '../../../src/graph/onnx'
 import { parseModelConfig } from '../../../src/model/config'
 import { createEngine, type EngineInstance } from '../../../src/runtime/create'
 import { type DeviceSession, hostFloats } from '../../../src/runtime/device'
+import { DecodeKernels } from '../../../src/runtime/kernels/decode-kernels'
 import { loadOrt } from '../../../src/runtime/ort'
 import { WasmDevice } from '../../../src/runtime/wasm-device'
 import { WebGpuDevice } from '../../../src/runtime/webgpu-device'
 import { readGradients, slopes } from '../../../src/runtime/gradient-probe'
-import { CONFIG, LORA, randomAdapter, randomModel, smallBatch } from '../../../src/runtime/testing/random-model'
+import { CONFIG, LORA, QWEN2_CONFIG, randomAdapter, randomModel, smallBatch } from '../../../src/runtime/testing/random-model'
 
 export interface RunRequest {
   backend: Backend
@@ -37,6 +38,8 @@ export interface RunResult {
   /** Parameters after one AdamW step. */
   stepped: Record<string, number[]>
   sampled: SampledToken[][]
+  /** Decodes that our own kernels did. */
+  kernelDecodes: number
   /** allocatedBytes after each of three equal steps. */
   bytes: number[]
   seconds: Record<string, number>
@@ -106,7 +109,9 @@ export async function run(request: RunRequest): Promise<RunResult> {
     await timed('accumulate', () => engine.accumulate(batch, { temperature: TEMPERATURE }, slopes))
     const { gradients, grad_norm } = await readGradients(engine)
     await engine.importParameters(initial)
+    const kernels = countKernels()
     const sampled = await timed('play', () => play(engine))
+    kernels.stop()
     const bytes: number[] = []
     let stepped: Record<string, number[]> = {}
     for (let k = 0; k < 3; k++) {
@@ -128,12 +133,72 @@ export async function run(request: RunRequest): Promise<RunResult> {
       grad_norm,
       stepped,
       sampled,
+      kernelDecodes: kernels.decodes(),
       bytes,
       seconds,
     }
   } finally {
     await engine.dispose()
   }
+}
+
+/** How many decodes our own kernels do from now on. */
+function countKernels(): { decodes: () => number; stop: () => void } {
+  const { decode } = DecodeKernels.prototype
+  let decodes = 0
+  DecodeKernels.prototype.decode = function (...given) {
+    decodes++
+    return decode.apply(this, given)
+  }
+  const stop = (): void => {
+    DecodeKernels.prototype.decode = decode
+  }
+  return { decodes: () => decodes, stop }
+}
+
+export interface TwinRequest {
+  qwen2: boolean
+  precision: Precision
+}
+
+export interface TwinResult {
+  /** The largest, of everything that is sampled. */
+  difference: number
+  /** How many our kernels did, with them and without. */
+  decodes: [number, number]
+}
+
+/** What is sampled after decoding by our kernels and by onnxruntime's graph, with the LoRA and without it. */
+export async function kernelTwins({ qwen2, precision }: TwinRequest): Promise<TwinResult> {
+  const config = { ...(qwen2 ? QWEN2_CONFIG : CONFIG), hidden_size: 64, intermediate_size: 96, vocab_size: 333 }
+  const slots = 10
+  const decode = async (): Promise<{ numbers: number[]; decodes: number }> => {
+    const engine = await createEngine({ source: randomModel(config), lora: LORA, backend: 'webgpu', threads: 1, precision, slots, contextLength: 80, modelName: 'random', adapterName: 'test' })
+    const kernels = countKernels()
+    try {
+      await engine.importParameters(randomAdapter(await engine.exportParameters()))
+      const numbers: number[] = []
+      for (const adapter of ['current', 'off'] as const) {
+        await engine.useAdapter(adapter)
+        // Behind the 64 positions that a workgroup takes at once, at its end, and far before it.
+        for (const [slot, length] of [62, 63, 3].entries()) await engine.prefill(slot, Array.from({ length }, (_, i) => (7 * i + slot) % 333))
+        await engine.copy(2, Array.from({ length: slots - 3 }, (_, i) => i + 3))
+        for (let k = 0; k < 4; k++) await engine.decode(Array.from({ length: slots }, (_, slot) => ({ slot, id: (11 * k + slot) % 333 })).filter(({ slot }) => slot !== 4 || k > 1))
+        const sampled = await engine.sample(Array.from({ length: slots }, (_, slot) => ({ slot, uniform: (slot + 0.5) / slots })), { temperature: 1, top_k: 0, top_p: 1, min_p: null })
+        numbers.push(...sampled.flatMap(({ id, logprob, entropy, top }) => [id, logprob, entropy, ...top.map(({ prob }) => prob)]))
+      }
+      return { numbers, decodes: kernels.decodes() }
+    } finally {
+      kernels.stop()
+      await engine.dispose()
+    }
+  }
+  const ours = await decode()
+  const { compile } = DecodeKernels.prototype
+  DecodeKernels.prototype.compile = () => Promise.resolve(false)
+  const theirs = await decode()
+  DecodeKernels.prototype.compile = compile
+  return { difference: Math.max(...ours.numbers.map((x, i) => Math.abs(x - (theirs.numbers[i] as number)))), decodes: [ours.decodes, theirs.decodes] }
 }
 
 /** Creates every artifact of a LoRA spec, over each kind of base, and of a full-parameter spec on the GPU alone; what was refused, with why. */
