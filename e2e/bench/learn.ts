@@ -1,7 +1,7 @@
 /**
  * Does it learn? Each preset with three seeds, from a fresh adapter to the end of its steps, in the built page on WASM, as a
- * person would do it: open, press Train, wait. `learn lane 1` runs one. For a trial GRPO_BENCH_EPISODES and GRPO_BENCH_STEPS
- * make it shorter; its numbers then mean nothing.
+ * person would do it: open, press Train, wait. `learn lane 1` runs one. The rows sft and dpo are of those stages alone, on the same engine
+ * in Node. For a trial GRPO_BENCH_EPISODES and GRPO_BENCH_STEPS make it shorter; its numbers then mean nothing.
  */
 
 import type { RunConfig } from '../../src/core/config'
@@ -9,13 +9,30 @@ import { presetById, presetConfig } from '../../src/env/presets'
 import type { BenchLog, BenchRow } from '../tools/bench-rows'
 import { withRun, withSite, type Site } from './_page'
 import { countFrom, learnRow, selectLearnRuns, usualSteps, type PresetId } from './_rows'
+import { dpoRow, sftRow, STAGE_ROWS } from './_stages'
 
 /** Per split: a rate near one half is then good to about ±3 points. */
 const EPISODES = 256
+const SEEDS = [1, 2, 3]
+const PRESET_ROWS: readonly PresetId[] = ['lane', 'catch', 'arithmetic', 'guess', 'mix']
 
 export async function run(words: string[], log: BenchLog): Promise<BenchRow[]> {
-  const { presets, seeds } = selectLearnRuns(words, ['lane', 'catch'], [1, 2, 3])
+  const stages = STAGE_ROWS.filter(row => words.includes(row))
+  const others = words.filter(word => !stages.some(row => row === word))
+  const { presets, seeds } = selectLearnRuns(others, PRESET_ROWS, SEEDS)
   const episodes = countFrom(process.env, 'GRPO_BENCH_EPISODES', EPISODES)
+  const named = others.some(word => !/^\d+$/.test(word))
+  const rows = stages.length > 0 && !named ? [] : await learnPresets(presets, seeds, episodes, log)
+  for (const stage of stages.length > 0 || named ? stages : STAGE_ROWS) {
+    for (const seed of seeds) {
+      const told: BenchLog = text => log(`${stage} seed ${seed}: ${text}`)
+      rows.push(await (stage === 'sft' ? sftRow(seed, episodes, told) : dpoRow(seed, Math.ceil(episodes / 8), told)))
+    }
+  }
+  return rows
+}
+
+function learnPresets(presets: readonly PresetId[], seeds: readonly number[], episodes: number, log: BenchLog): Promise<BenchRow[]> {
   return withSite(async site => {
     const rows: BenchRow[] = []
     for (const preset of presets) {

@@ -5,12 +5,13 @@ import type { Tool, ToolCall } from '../../src/core/tools'
 import { CATCH_COLUMNS, CATCH_SCENARIOS, catchRules, moveCall, walkTo, type CatchState } from '../../src/env/builtin/catch'
 import { ECHO_WORDS, echoRules, type EchoState } from '../../src/env/builtin/echo'
 import type { GameRules } from '../../src/env/builtin/game'
+import { guessCall, guessMiddle, guessRules } from '../../src/env/builtin/guess'
 import { laneExpert, laneRules, type LaneState } from '../../src/env/builtin/lane'
 
 export type Skill = 'expert' | 'novice'
 
-/** What the shipped model was taught. */
-export type TaughtName = 'lane' | 'catch' | 'echo'
+/** What the shipped models were taught: the games of the first, and the second's. */
+export type TaughtName = 'lane' | 'catch' | 'echo' | 'guess'
 
 /** A game that was played to its end. */
 export interface Game {
@@ -83,4 +84,18 @@ const echo: Task = {
   },
 }
 
-export const TASKS: Record<TaughtName, Task> = { lane, catch: catchTask, echo }
+/** Share of games in which a novice of guess counts up from the lowest number; else it says any number of what is left. */
+const GUESS_COUNTS = 0.6
+
+const guess: Task = {
+  tools: guessRules.tools,
+  play: (skill, random) => {
+    const counts = random.next() < GUESS_COUNTS
+    return playOut(guessRules, guessRules.begin(anySeed(random), 'train'), (state) => {
+      const { low, high } = state
+      return guessCall(skill === 'expert' ? guessMiddle(state) : counts ? low : low + random.int(high - low + 1))
+    })
+  },
+}
+
+export const TASKS: Record<TaughtName, Task> = { lane, catch: catchTask, echo, guess }

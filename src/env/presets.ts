@@ -8,6 +8,7 @@ import { catchRules } from './builtin/catch'
 import { echoRules } from './builtin/echo'
 import { guessRules } from './builtin/guess'
 import { laneRules } from './builtin/lane'
+import { ARITHMETIC_SYSTEM } from './prompts/arithmetic'
 
 export type PresetName = 'lane' | 'catch' | 'echo' | 'guess' | 'arithmetic' | 'mix'
 
@@ -17,6 +18,8 @@ export interface Preset {
   /** One sentence. */
   description: string
   environment: EnvironmentSpec
+  /** A folder of this site; absent: the shipped model. */
+  model?: string
   system_prompt: string
   user_prompt: string
   enable_thinking: boolean
@@ -27,6 +30,9 @@ export interface Preset {
 
 /** Folder of the model that the site ships and the presets are made for. */
 export const TINY_MODEL = 'models/tiny-qwen3'
+
+/** The shipped model, taught to write digits as well: it never had to before, and a LoRA cannot make it. */
+export const TINY_NUMBERS_MODEL = 'models/tiny-qwen3-numbers'
 
 /** The shipped model as it is, with a fresh LoRA. */
 export const TINY_BASE = { model: TINY_MODEL, model_revision: 'main', precision: 'float32', adapter: null } as const
@@ -90,10 +96,23 @@ export const PRESETS: readonly Preset[] = [
     title: 'Guess the number',
     description: 'A secret number, three guesses, higher or lower: the model must learn to halve the range instead of counting through it.',
     environment: { kind: 'builtin', name: 'guess' },
+    model: TINY_NUMBERS_MODEL,
     system_prompt: guessRules.prompts.system,
     user_prompt: guessRules.prompts.user,
     enable_thinking: false,
     grpo: { prompts_per_step: 8, learning_rate: 1e-3, max_steps: 50, max_completion_length: 256, max_tool_calling_iterations: 3 },
+    lora: DEFAULT_LORA,
+  },
+  {
+    id: 'arithmetic',
+    title: 'Sums',
+    description: 'A sum, one answer in a box, and a reward that compares as mathematics: no environment, only prompts with a known solution.',
+    environment: { kind: 'prompts', dataset: { kind: 'builtin', name: 'arithmetic' } },
+    model: TINY_NUMBERS_MODEL,
+    system_prompt: ARITHMETIC_SYSTEM,
+    user_prompt: '',
+    enable_thinking: false,
+    grpo: { prompts_per_step: 8, learning_rate: 1e-3, max_steps: 60, max_completion_length: 32, reward_funcs: [{ name: 'accuracy_reward' }] },
     lora: DEFAULT_LORA,
   },
   {
@@ -147,11 +166,12 @@ function canonical(spec: EnvironmentSpec): string {
 
 /** The whole run that a preset stands for. */
 export function presetConfig(preset: Preset, seed = DEFAULT_GRPO.seed): RunConfig {
-  const { environment, system_prompt, user_prompt, enable_thinking, grpo, lora } = preset
+  const { environment, model, system_prompt, user_prompt, enable_thinking, grpo, lora } = preset
   return {
     environment,
     tool_edits: [],
     ...TINY_BASE,
+    ...(model !== undefined && { model }),
     system_prompt,
     user_prompt,
     enable_thinking,

@@ -82,11 +82,11 @@ describe('what waits for Load', () => {
     expect(needsLoad({ config: { ...there, grpo: { ...there.grpo, seed: 1 } }, applied: there })).toBe(false)
   })
 
-  it('the curated list is one shipped model and four of the Hub, each with its size', () => {
-    expect(CURATED_MODELS.map((m) => isHubModel(m.model))).toEqual([false, true, true, true, true])
+  it('the curated list is two shipped models and four of the Hub, each with its size', () => {
+    expect(CURATED_MODELS.map((m) => isHubModel(m.model))).toEqual([false, false, true, true, true, true])
     // bfloat16: two bytes a parameter.
-    for (const m of CURATED_MODELS.slice(1)) expect(m.downloadBytes).toBe(2 * m.parameters)
-    expect(CURATED_MODELS.map((m) => isFromHub({ model: m.model, adapter: null }))).toEqual([false, true, true, true, true])
+    for (const m of CURATED_MODELS.slice(2)) expect(m.downloadBytes).toBe(2 * m.parameters)
+    expect(CURATED_MODELS.map((m) => isFromHub({ model: m.model, adapter: null }))).toEqual([false, false, true, true, true, true])
   })
 })
 

@@ -32,11 +32,12 @@ async function open(hash = '', messages: Message[] = engineMessages()) {
 const disabled = (element: HTMLElement | null) => (element as HTMLButtonElement | null)?.disabled
 
 describe('picking a model', () => {
-  it('lists the shipped model and four of the Hub with their sizes, and looks a choice up without a download', async () => {
+  it('lists the shipped models and four of the Hub with their sizes, and looks a choice up without a download', async () => {
     const page = await open()
     const options = [...(page.find('model-select')?.querySelectorAll('option') ?? [])].map((o) => o.textContent)
     expect(options).toEqual([
       'tiny-qwen3 · 493 k · shipped',
+      'tiny-qwen3-numbers · 493 k · shipped',
       'Qwen2.5-0.5B-Instruct · 494 M · 988 MB',
       'Qwen3-0.6B · 596 M · 1.19 GB',
       'Qwen2.5-1.5B-Instruct · 1.54 B · 3.09 GB',
