@@ -2,6 +2,7 @@
 
 import { type Class, type Comment, type MethodDefinition, parse, type Pattern, type Program, type PropertyDefinition } from 'acorn'
 import type { JsonSchema, Tool } from '../../core/tools'
+import { linesOf } from './code-error'
 import { type Doc, readDoc, schemaOf } from './jsdoc'
 
 /** Something to mend, with its place: lines from 1, columns from 0, offsets into the code. */
@@ -24,6 +25,8 @@ export interface ClassTool {
 export interface ClassFacts {
   name: string
   line: number
+  /** How many its code has. */
+  codeLines: number
   /** By name, as TRL lists them. */
   tools: ClassTool[]
   /** Lines of reset and get_reward, where there are such. */
@@ -112,6 +115,7 @@ export function readClass(code: string, called: string): { facts: ClassFacts | n
     facts: {
       name: called,
       line: own.loc?.start.line ?? 1,
+      codeLines: linesOf(code),
       tools,
       lines,
       hasReward: methods.has('get_reward'),

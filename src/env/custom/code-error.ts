@@ -9,18 +9,21 @@ export interface CodeError {
   line?: number
 }
 
-/** "NAME failed at line 3: what was thrown." */
-export function codeFailure(name: string, answer: CodeError): string {
-  const line = codeLine(answer)
+/** "NAME failed at line 3: what was thrown." `lines`: how many the person's code has; what follows it is the sandbox's own. */
+export function codeFailure(name: string, answer: CodeError, lines = Infinity): string {
+  const line = codeLine(answer, lines)
   return `${name} failed${line === null ? '' : ` at line ${line}`}: ${thrownText(answer)}.`
 }
 
 /** What was thrown, without the browser's prefix and without a full stop. */
 export const thrownText = ({ error = '' }: CodeError): string => error.replace(/^Uncaught /, '').replace(/\.$/, '')
 
-/** The line of the person's code, from 1; null where it is not known. */
-export function codeLine({ stack = '', line }: CodeError): number | null {
-  const found = /blob:[^\s)]*?:(\d+):\d+/.exec(stack)
-  const at = line !== undefined && line > 0 ? line : found ? Number(found[1]) : null
-  return at !== null && at > LINES_BEFORE ? at - LINES_BEFORE : null
+/** The innermost line of the person's code, from 1; null where it is not known. */
+export function codeLine({ stack = '', line }: CodeError, lines = Infinity): number | null {
+  const frames = [...stack.matchAll(/blob:[^\s)]*?:(\d+):\d+/g)].map((found) => Number(found[1]))
+  const at = (line !== undefined && line > 0 ? [line] : frames).map((each) => each - LINES_BEFORE)
+  return at.find((each) => each > 0 && each <= lines) ?? null
 }
+
+/** How many lines a code has. */
+export const linesOf = (code: string): number => code.split('\n').length

@@ -102,7 +102,7 @@ class CustomSession implements EnvironmentSession {
     const answer = await this.send({ act: 'call', method: name, args: argumentsOf(tool, given) })
     const { error, contract, timedOut, lost } = answer
     if (error === undefined || contract || timedOut || lost || answer.life === undefined) return observed(this.checked(answer, name))
-    return { text: `{'error': ${pythonText(thrownText({ error }))}}`, reward: null, done: answer.done ?? false, metadata: { ...logsOf(answer), line: codeLine(answer) }, toolError: true }
+    return { text: `{'error': ${pythonText(thrownText({ error }))}}`, reward: null, done: answer.done ?? false, metadata: { ...logsOf(answer), line: codeLine(answer, this.facts.codeLines) }, toolError: true }
   }
 
   async close(): Promise<void> {
@@ -140,13 +140,13 @@ const observed = (answer: LiveAnswer): Observation => ({
 })
 
 /** What went wrong in a call, as a sentence with the line; null where nothing did. */
-export function failureIn({ name, line, lines, tools }: Pick<ClassFacts, 'name' | 'line' | 'lines' | 'tools'>, answer: LiveAnswer, method: string): string | null {
+export function failureIn({ name, line, lines, tools, codeLines }: Pick<ClassFacts, 'name' | 'line' | 'lines' | 'tools' | 'codeLines'>, answer: LiveAnswer, method: string): string | null {
   const called = method === 'constructor' ? `The constructor of ${name}` : `${name}.${method}`
   const at = lines[method] ?? tools.find(({ tool }) => tool.function.name === method)?.line ?? line
   if (answer.refused) return `The code of ${name} was not allowed to run.`
   if (answer.timedOut) return `${called} (line ${at}) took longer than ${CALL_SECONDS} s and was ended.`
   if (answer.lost) return `The episode was lost: another call of ${name} took too long and was ended.`
-  if (answer.error !== undefined) return codeFailure(called, answer)
+  if (answer.error !== undefined) return codeFailure(called, answer, codeLines)
   return null
 }
 

@@ -6,14 +6,15 @@ import type { Episode } from '../../core/episode'
 import { PlaygroundError } from '../../core/errors'
 import { isRecord } from '../../core/records'
 import { hash } from '../../core/random'
+import { checkToolCall } from '../../core/tool-schema'
 import type { ChatMessage } from '../../core/tools'
-import { codeFailure } from '../../env/custom/code-error'
+import { codeFailure, linesOf } from '../../env/custom/code-error'
 import { CALL_SECONDS, type LiveAnswer } from '../../env/custom/live-client'
 import type { SandboxClient } from '../../env/custom/sandbox-client'
 import type { Rollout } from '../rollout'
 import { commonStart, type Scenario, scenariosOf } from '../scenarios'
 import { settle } from '../sessions'
-import { parseTurn } from '../tool-calls'
+import { errorResult, parseTurn } from '../tool-calls'
 import type { RolloutRequest } from '../types'
 import { episodeOf, Shown } from './episodes'
 import { type Beginning, Generator, type GenerateOptions } from './generate'
@@ -31,7 +32,7 @@ export function customRollout(func: PageFunction, sandbox: () => Pick<SandboxCli
     try {
       const answer = await worker.call(round.message())
       if (request.signal?.aborted) throw new PlaygroundError('stopped', 'The run was stopped.')
-      const failure = failureOf(func.called, answer)
+      const failure = failureOf(func, answer)
       if (failure !== null) throw new PlaygroundError('config', failure, MEND)
       return await round.end(func.called, answer.value)
     } finally {
@@ -42,11 +43,11 @@ export function customRollout(func: PageFunction, sandbox: () => Pick<SandboxCli
   }
 }
 
-function failureOf(called: string, answer: LiveAnswer): string | null {
+function failureOf({ called, code }: PageFunction, answer: LiveAnswer): string | null {
   if (answer.refused) return `The code of ${called} was not allowed to run.`
   if (answer.timedOut) return `${called} computed longer than ${CALL_SECONDS} s without asking for anything, and was ended.`
   if (answer.lost) return `${called} was ended.`
-  return answer.error === undefined ? null : codeFailure(called, answer)
+  return answer.error === undefined ? null : codeFailure(called, answer, linesOf(code))
 }
 
 interface Row {
@@ -203,7 +204,11 @@ class Round {
       return { text: seen.text, done: seen.done }
     }
     const given = isRecord(call) && isRecord(call['arguments']) ? call['arguments'] : {}
-    const { text, reward, done, toolError } = await session.step({ name: fieldOf(call, 'name'), arguments: given })
+    const made = { name: fieldOf(call, 'name'), arguments: given }
+    const refusal = checkToolCall(made, row.scenario.venue.environment.tools)
+    // As in the page's own loop: the model is told, and the environment never sees it.
+    if (refusal !== null) return { text: errorResult(refusal), reward: null, done: false, error: true }
+    const { text, reward, done, toolError } = await session.step(made)
     if (session === row.session) row.rewards.push(reward)
     return { text, reward, done, error: toolError }
   }
@@ -259,7 +264,7 @@ export async function readyRollout(func: PageFunction, sandbox: () => Pick<Sandb
   const answer = await worker.call({ act: 'load' })
   worker.end()
   if (answer.refused) throw new PlaygroundError('config', `The code of ${func.called} was not allowed to run.`, 'Read it under rollout_func in the settings and allow it.')
-  const failure = failureOf(func.called, answer)
+  const failure = failureOf(func, answer)
   if (failure !== null) throw new PlaygroundError('config', failure, MEND)
   return customRollout(func, sandbox)
 }
