@@ -29,6 +29,7 @@ export const S = {
     takeAwayHint: 'Download the adapter and everything else of this run, measure it, publish it, move on to TRL',
     copyLink: 'Copy link',
     copied: 'Link copied',
+    copiedWithout: (names: readonly string[]) => `Link copied, without the rows of ${names.join(', ')}: too long for a link`,
     copyFailed: 'The browser did not allow copying; the link is in the address bar.',
     theme: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
     seed: 'seed',

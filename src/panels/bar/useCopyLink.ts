@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'react'
 import { useStores } from '../../store/hooks'
+import { leftOut } from '../../store/link-environment'
 import { addressNow } from '../../store/link-now'
 import { copyText } from '../../ui/clipboard'
 import { DURATIONS } from '../../ui/durations'
@@ -18,7 +19,10 @@ export function useCopyLink(): { said: string; copy: () => void } {
   }, [said])
   const copy = () => {
     copyText(addressNow(stores)).then(
-      () => setSaid(S.bar.copied),
+      () => {
+        const stays = leftOut(stores.setup.getState().config.environment)
+        setSaid(stays.length > 0 ? S.bar.copiedWithout(stays) : S.bar.copied)
+      },
       () => setSaid(S.bar.copyFailed),
     )
   }
