@@ -1,0 +1,85 @@
+/** Code of a person's own in a real Chromium: nothing runs before Allow, a class trains in a sandbox that has no network, a rollout_func generates. */
+
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { launchChromium } from './chromium'
+import { linkOf, openPlayground } from './playground'
+import { startSite, type RunningServer } from './server'
+
+let browser: Browser
+let server: RunningServer
+beforeAll(async () => {
+  ;[browser, server] = await Promise.all([launchChromium(), startSite()])
+})
+afterAll(async () => {
+  await browser.close()
+  await server.close()
+})
+
+// Its tools are those that the shipped model calls.
+const CLASS = `class Probe {
+  async reset() {
+    const network = await fetch(${'`${location.origin}/`'}).then(() => 'open', () => 'closed')
+    return [self.origin, network, typeof document].join(' ')
+  }
+  /** Look again. */
+  observe() {
+    this.done = true
+    return 'Seen.'
+  }
+  /** Stop. */
+  emergency_stop() {
+    return this.observe()
+  }
+  get_reward() {
+    return 0.25
+  }
+}`
+const ROLLOUT = `async function rollout_func(prompts, trainer) {
+  const out = await trainer.generate(prompts)
+  for (const row of prompts.keys()) {
+    const session = await trainer.environment.open(row)
+    await session.reset()
+    const { tool_calls } = await trainer.parse_tool_calls(out.text[row])
+    if (tool_calls[0]) await session.step(tool_calls[0].name, tool_calls[0].arguments)
+  }
+  return out
+}`
+const small = { seed: 7, prompts_per_step: 1, num_generations: 2, max_steps: 2, max_completion_length: 64, backend: 'wasm' }
+
+it('a class and a rollout_func of a link run once they were allowed, without network', async () => {
+  const spec = JSON.stringify({ kind: 'custom', called: 'Probe', code: CLASS })
+  const playground = await openPlayground(browser, server.url, linkOf({ ...small, env: 'custom', env_spec: spec, rollout_func: JSON.stringify({ called: 'rollout_func', code: ROLLOUT }) }))
+  const { page, press, until, state } = playground
+  // Until it is taken over, the page still shows the run before.
+  const ready = () => expect.poll(async () => (await state()).run.state, { timeout: 30_000 }).toBe('ready')
+  await page.getByTestId('allow-linked').first().waitFor()
+  expect([page.frames().length, (await state()).environment]).toEqual([1, null])
+  await press('allow-linked')
+  // The class was allowed, the other code was not.
+  await expect.poll(async () => JSON.stringify((await state()).run), { timeout: 30_000 }).toContain('The code of rollout_func was not allowed to run.')
+  await page.locator('summary', { hasText: /^Sampling$/ }).first().click()
+  await press('remove-rollout')
+  await press('reset')
+  await ready()
+  await press('train')
+  const { history, steps } = await until('finished')
+  expect(history.map(({ episodes, unscorable }) => [episodes, unscorable])).toEqual([[2, 0], [2, 0]])
+  expect(steps.at(-1)?.episodes.map(({ reward }) => reward)).toEqual([0.25, 0.25])
+
+  await press('edit-rollout')
+  await page.locator('[data-testid="rollout-code"] .cm-content').fill(ROLLOUT)
+  await press('use-rollout')
+  await press('reset')
+  await ready()
+  await press('train')
+  const again = await until('finished')
+  expect(again.steps.map(({ episodes }) => episodes.map(({ reward, turn }) => [reward, turn]))).toEqual([[[0.25, 0], [0.25, 0]], [[0.25, 0], [0.25, 0]]])
+  expect(again.config?.rollout_func?.called).toBe('rollout_func')
+
+  // What reset found: an opaque origin, no network, no document.
+  await press('write-class')
+  await press('try-class')
+  await expect.poll(() => page.getByTestId('try-entries').textContent()).toContain('null closed undefined')
+  await playground.close()
+})
