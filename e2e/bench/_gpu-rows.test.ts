@@ -16,6 +16,7 @@ const result = (more: Partial<RunResult> = {}): RunResult => ({
   grad_norm: 1,
   stepped: {},
   sampled: [[draw(1), draw(2)], [draw(3)]],
+  kernelDecodes: 0,
   bytes: [],
   seconds: {},
   ...more,

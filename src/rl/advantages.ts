@@ -34,13 +34,16 @@ export interface GroupStatistics {
 /**
  * Statistics per group.
  * @param rewards [groups × num_generations], group-major; null = unscorable
+ * @param columns where each reward function is compared for itself (`normalize_then_sum`), its own rewards, each as `rewards`: there a
+ *   group teaches something where any of them differs, also when the sums are equal
  * @throws RangeError when the rewards do not divide into groups
  */
-export function groupStatistics(rewards: readonly (number | null)[], num_generations: number): GroupStatistics[] {
+export function groupStatistics(rewards: readonly (number | null)[], num_generations: number, columns: readonly (readonly (number | null)[])[] = [rewards]): GroupStatistics[] {
+  const differs = (members: readonly (number | null)[]): boolean => (standardDeviation(members) ?? 0) > NO_SPREAD
   return splitIntoGroups(rewards, num_generations).map((members, group) => {
-    const std = standardDeviation(members)
     const unscorable = members.filter((reward) => reward === null).length
-    return { group, mean: mean(members), std, unscorable, signal: std !== null && std > NO_SPREAD }
+    const own = columns.map((column) => column.slice(group * num_generations, (group + 1) * num_generations))
+    return { group, mean: mean(members), std: standardDeviation(members), unscorable, signal: own.some(differs) }
   })
 }
 

@@ -12,7 +12,6 @@ import {
   completionMetrics,
   countTokens,
   environmentMetrics,
-  groupStatistics,
   mismatchMetrics,
   rewardMetrics,
   updateMetrics,
@@ -25,7 +24,7 @@ import { rollout, type Rollout } from '../rollout/rollout'
 import { assertComparable, assertNotStopped } from './guard'
 import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
 import { type Drawn, replaceSilent } from './resample'
-import { advantagesOf, assertJudged, type CallCustom, scoreEpisodes } from './scoring'
+import { advantagesOf, assertJudged, type CallCustom, groupsOf, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
 import { Stopwatch } from './stopwatch'
 import { throughputMetrics } from './throughput'
@@ -154,7 +153,7 @@ export class GrpoTrainer {
     const isUsed = ({ group }: Episode): boolean => !drawn.discarded.includes(group)
     const episodes = all.filter(isUsed)
     const rewards = episodes.map((episode) => episode.reward)
-    const groups = groupStatistics(all.map((episode) => episode.reward), grpo.num_generations).map((group): StepRecord['groups'][number] =>
+    const groups = groupsOf(all, grpo).map((group): StepRecord['groups'][number] =>
       drawn.discarded.includes(group.group) ? { ...group, discarded: true } : group,
     )
     const advantages = advantagesOf(episodes, grpo)
@@ -209,9 +208,9 @@ export class GrpoTrainer {
 
   /** The step's groups; with dynamic sampling, others in place of those without a signal. */
   private async draw(sample: (firstGroup: number, count: number, discarded: readonly number[] | null) => Promise<Episode[]>): Promise<Drawn> {
-    const { num_generations, prompts_per_step, dynamic_sampling, max_resampled_groups } = this.options.config.grpo
+    const { prompts_per_step, dynamic_sampling, max_resampled_groups, ...grpo } = this.options.config.grpo
     const first = await sample(0, prompts_per_step, null)
-    return replaceSilent(first, { num_generations, max_resampled_groups: dynamic_sampling ? max_resampled_groups : 0 }, sample)
+    return replaceSilent(first, { ...grpo, max_resampled_groups: dynamic_sampling ? max_resampled_groups : 0 }, sample)
   }
 
   private async score(episodes: Episode[], step: number, signal: AbortSignal | undefined): Promise<Episode[]> {

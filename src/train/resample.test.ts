@@ -9,11 +9,13 @@ import { bandit, banditConfig, banditEngine, chat } from './testing/bandit'
 
 const draw = (rewards: (number | null)[]) => rewards.map((reward) => ({ reward })) as Episode[]
 
+const GROUPS = { num_generations: 2, multi_objective_aggregation: 'sum_then_normalize' } as const
+
 describe('replacing groups without a signal', () => {
   it('goes on until every place has one, in rounds, and numbers what is added after the rest', async () => {
     const asked: unknown[] = []
     const rounds = [draw([1, 1, 0, 1]), draw([0, 1])]
-    const drawn = await replaceSilent(draw([0, 0, 1, 0, 1, 1]), { num_generations: 2, max_resampled_groups: 8 }, async (...args) => {
+    const drawn = await replaceSilent(draw([0, 0, 1, 0, 1, 1]), { ...GROUPS, max_resampled_groups: 8 }, async (...args) => {
       asked.push(args)
       return rounds[asked.length - 1] as Episode[]
     })
@@ -26,9 +28,17 @@ describe('replacing groups without a signal', () => {
     expect(drawn.episodes).toHaveLength(12)
   })
 
+  it('takes a group of equal sums for one with a signal where its functions are compared one by one', async () => {
+    const crossed = draw([1, 1]).map((episode, i) => ({ ...episode, rewards: { a: i, b: 1 - i } }))
+    const settings = { ...GROUPS, max_resampled_groups: 8 }
+    const never = () => Promise.reject(new Error('nothing is to be replaced'))
+    await expect(replaceSilent(crossed, { ...settings, multi_objective_aggregation: 'normalize_then_sum' }, never)).resolves.toMatchObject({ discarded: [] })
+    await expect(replaceSilent(crossed, settings, never)).rejects.toThrow('nothing is to be replaced')
+  })
+
   it('stops at the cap and keeps what it has in every place', async () => {
     const asked: number[] = []
-    const drawn = await replaceSilent(draw([0, 0, 0, 0, 0, 0]), { num_generations: 2, max_resampled_groups: 4 }, async (_, count) => {
+    const drawn = await replaceSilent(draw([0, 0, 0, 0, 0, 0]), { ...GROUPS, max_resampled_groups: 4 }, async (_, count) => {
       asked.push(count)
       return draw(Array<number>(2 * count).fill(0))
     })
@@ -40,10 +50,10 @@ describe('replacing groups without a signal', () => {
 
   it('asks for nothing where all have a signal, or none may be added', async () => {
     const never = () => Promise.reject(new Error('asked'))
-    expect(await replaceSilent(draw([0, 1]), { num_generations: 2, max_resampled_groups: 3 }, never)).toMatchObject({ discarded: [], resampled: 0 })
-    expect(await replaceSilent(draw([1, 1]), { num_generations: 2, max_resampled_groups: 0 }, never)).toMatchObject({ discarded: [], resampled: 0 })
+    expect(await replaceSilent(draw([0, 1]), { ...GROUPS, max_resampled_groups: 3 }, never)).toMatchObject({ discarded: [], resampled: 0 })
+    expect(await replaceSilent(draw([1, 1]), { ...GROUPS, max_resampled_groups: 0 }, never)).toMatchObject({ discarded: [], resampled: 0 })
     // One reward alone is nothing to compare.
-    expect(await replaceSilent(draw([null, 1]), { num_generations: 2, max_resampled_groups: 1 }, async () => draw([0, 1]))).toMatchObject({ discarded: [0] })
+    expect(await replaceSilent(draw([null, 1]), { ...GROUPS, max_resampled_groups: 1 }, async () => draw([0, 1]))).toMatchObject({ discarded: [0] })
   })
 })
 

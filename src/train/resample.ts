@@ -3,8 +3,9 @@
  * a seed that was not used yet, until every place holds a group with a signal or the cap is reached. What was replaced is kept to be seen.
  */
 
+import type { GrpoConfig } from '../core/config'
 import type { Episode } from '../core/episode'
-import { groupStatistics } from '../rl'
+import { groupsOf } from './scoring'
 
 export interface Drawn {
   /** All that were sampled, by index: those of the first draw, then those of the groups that were added. */
@@ -15,8 +16,7 @@ export interface Drawn {
   resampled: number
 }
 
-export interface ResampleOptions {
-  num_generations: number
+export interface ResampleOptions extends Pick<GrpoConfig, 'num_generations' | 'multi_objective_aggregation'> {
   /** Most groups beyond the first draw; 0 replaces none. */
   max_resampled_groups: number
 }
@@ -27,15 +27,16 @@ export interface ResampleOptions {
  */
 export async function replaceSilent(
   first: readonly Episode[],
-  { num_generations, max_resampled_groups }: ResampleOptions,
+  { max_resampled_groups, ...grpo }: ResampleOptions,
   sample: (firstGroup: number, count: number, discarded: readonly number[]) => Promise<Episode[]>,
 ): Promise<Drawn> {
+  const { num_generations } = grpo
   const episodes = [...first]
   const planned = Math.floor(first.length / num_generations)
   const discarded: number[] = []
   /** Numbers of groups without a signal that hold a place. */
   const silentFrom = (from: number): number[] =>
-    groupStatistics(episodes.slice(from * num_generations).map(({ reward }) => reward), num_generations).flatMap(({ group, signal }) => (signal ? [] : [from + group]))
+    groupsOf(episodes.slice(from * num_generations), grpo).flatMap(({ group, signal }) => (signal ? [] : [from + group]))
   let silent = silentFrom(0)
   let next = planned
   while (silent.length > 0 && next - planned < max_resampled_groups) {

@@ -6,7 +6,7 @@ import { UNSCORABLE_EXITS } from '../core/episode'
 import { PlaygroundError } from '../core/errors'
 import type { Metrics } from '../core/events'
 import { type CustomReward, type EnvironmentTake, isOwnRewardAlone, NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../core/reward-funcs'
-import { advantages, advantagesByFunction, mean, weightedRewards } from '../rl'
+import { advantages, advantagesByFunction, groupStatistics, type GroupStatistics, mean, weightedRewards } from '../rl'
 import type { RewardArguments } from '../rl/rewards/contract'
 
 /** What a function of the person's own is called with, besides TRL's arguments. */
@@ -82,12 +82,22 @@ export async function scoreEpisodes(episodes: readonly Episode[], options: Scori
   return metrics
 }
 
+/** Each reward function's column, where functions are compared for themselves; else the sums alone. */
+function comparedColumns(episodes: readonly Episode[], { multi_objective_aggregation }: Pick<GrpoConfig, 'multi_objective_aggregation'>): (number | null)[][] {
+  const names = Object.keys(episodes[0]?.rewards ?? {})
+  if (multi_objective_aggregation === 'sum_then_normalize' || names.length === 0) return [episodes.map(({ reward }) => reward)]
+  return names.map((name) => episodes.map((episode) => episode.rewards?.[name] ?? null))
+}
+
+/** Statistics of scored episodes' groups: which have a signal is a matter of how they are compared. */
+export function groupsOf(episodes: readonly Episode[], grpo: Pick<GrpoConfig, 'num_generations' | 'multi_objective_aggregation'>): GroupStatistics[] {
+  return groupStatistics(episodes.map(({ reward }) => reward), grpo.num_generations, comparedColumns(episodes, grpo))
+}
+
 /** Advantages of scored episodes, by one sum or function by function as `multi_objective_aggregation` says. */
 export function advantagesOf(episodes: readonly Episode[], grpo: Pick<GrpoConfig, 'num_generations' | 'scale_rewards' | 'multi_objective_aggregation' | 'reward_weights'>): Float64Array {
-  const names = Object.keys(episodes[0]?.rewards ?? {})
-  const rewards = episodes.map(({ reward }) => reward)
-  if (grpo.multi_objective_aggregation === 'sum_then_normalize') return advantages(rewards, grpo.num_generations, grpo.scale_rewards)
-  const columns = names.length > 0 ? names.map((name) => episodes.map((episode) => episode.rewards?.[name] ?? null)) : [rewards]
+  if (grpo.multi_objective_aggregation === 'sum_then_normalize') return advantages(episodes.map(({ reward }) => reward), grpo.num_generations, grpo.scale_rewards)
+  const columns = comparedColumns(episodes, grpo)
   return advantagesByFunction(columns, grpo.reward_weights ?? columns.map(() => 1), grpo.num_generations)
 }
 

@@ -8,11 +8,11 @@ import { type Episode, unparsed, verdictOf } from '../core/episode'
 import { describeError, PlaygroundError } from '../core/errors'
 import type { TrainEvent } from '../core/events'
 import { hash } from '../core/random'
-import { countTrained, groupStatistics, mean, sum } from '../rl'
+import { countTrained, mean, sum } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout, type Rollout } from '../rollout/rollout'
 import { assertNotStopped } from '../train/guard'
-import { type CallCustom, scoreEpisodes } from '../train/scoring'
+import { type CallCustom, groupsOf, scoreEpisodes } from '../train/scoring'
 import { groupSeeds } from '../train/seeds'
 import { updatePolicy } from '../train/update'
 import type { Doing } from './examine'
@@ -63,7 +63,7 @@ export async function dryRun(run: DryRun, { onEvent, onProgress, signal, now = (
     grpo: { ...grpo },
     rewards: episodes.map(({ reward }) => reward),
     groups: GROUPS,
-    useful: groupStatistics(episodes.map(({ reward }) => reward), grpo.num_generations).filter(({ signal: differs }) => differs).length,
+    useful: groupsOf(episodes, grpo).filter(({ signal: differs }) => differs).length,
     solved: scorable.some(({ success }) => success === undefined) ? null : scorable.filter(({ success }) => success).length,
     outOfTokens: episodes.filter(({ exit }) => exit === 'token_limit').length,
     outOfTurns: episodes.filter(({ exit }) => exit === 'turn_limit').length,
