@@ -43,7 +43,7 @@ describe('environments in the link', () => {
   })
 
   it.each([
-    ['#v=1&env=mix', 'env mix needs env_spec'],
+    ['#v=1&env=custom', 'env custom needs env_spec'],
     ['#v=1&env_spec={}', 'env_spec needs env beside it'],
     ['#v=1&env=mix&env_spec={"kind":"custom","called":"A","code":""}', 'env_spec must be the JSON of an environment'],
     ['#v=1&env=mix&env_spec={"kind":"mix","members":[],"dataset":null}', 'env_spec must be the JSON of an environment'],
