@@ -88,7 +88,7 @@ describe('runBench', () => {
     const { options } = slow
     let shift = 0
     const usual = options()
-    const { figures } = await runBench({ ...usual, now: () => (usual.now?.() ?? 0) * 100 + shift++ })
+    const { figures } = await runBench({ ...usual, now: () => (usual.now?.() ?? 0) * 200 + shift++ })
     expect(figures.find(({ name }) => name === 'training')?.repeats).toBe(1)
   })
 
@@ -98,8 +98,8 @@ describe('runBench', () => {
     const given = options(stop.signal, (done) => done === 1 && stop.abort())
     await expect(runBench(given)).rejects.toMatchObject({ kind: 'stopped' })
     expect(open.size).toBe(0)
-    // What the engine of one slot wrote, and nothing of eight.
-    expect(calls.tokens).toBe(6 * BENCH_TOKENS)
+    // What the engine of one slot wrote, after 1.5 s of warming up, and nothing of eight.
+    expect(calls.tokens).toBe((Math.ceil(1500 / (3 * BENCH_TOKENS)) + 5) * BENCH_TOKENS)
   })
 })
 
