@@ -31,7 +31,7 @@ export function benchTables({ figures }: BenchReport): { model: BenchModelName; 
 function benchRow({ name, value, range, repeats }: BenchFigure): BenchRow {
   const { name: what, unit, text } = W.figures[name]
   const said = (figure: number): string => [text(figure), unit].filter(Boolean).join(' ')
-  return { key: name, what, value: said(value), range: range ? W.range(text(range[0]), said(range[1])) : '', repeats }
+  return { key: name, what, value: said(value), range: range ? W.range(text(range[0]), text(range[1])) : '', repeats }
 }
 
 /** `browser`: what the browser calls itself. */
