@@ -15,10 +15,6 @@ export const STAGE_STRINGS = {
     sft: '{"messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}',
     dpo: '{"prompt": [{"role": "user", "content": "…"}], "chosen": [{"role": "assistant", "content": "…"}], "rejected": [{"role": "assistant", "content": "…"}]}',
   } satisfies Record<StageKind, string>,
-  file: 'Choose a file',
-  drop: 'or drop a JSONL or Parquet file here.',
-  many: 'Drop one file at a time.',
-  wrongFile: (name: string) => `${name} is neither JSONL nor Parquet. Choose a .jsonl or .parquet file.`,
   hub: 'Hub dataset',
   hubHelp:
     'The id of a dataset on the Hugging Face Hub, owner/name, with @revision behind it for another branch, tag or commit than main; or the address of its page. Nothing is asked of the Hub before you press Read. Of main the Hub’s own Parquet copy is read, else the .parquet, .jsonl and .json files of the repository: only the columns that training needs, and at most the first 20,000 rows of a split. A private dataset needs your token, under Model.',

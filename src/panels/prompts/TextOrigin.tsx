@@ -1,6 +1,8 @@
 /** Rows of a person's own: pasted as JSONL, or out of a file that is chosen or dropped. */
 
-import { type DragEvent, useId, useState } from 'react'
+import { useId } from 'react'
+import { DATASET_FILE_STRINGS } from '../../ui/dataset-file-strings'
+import { DatasetFileButton, DropsDataset } from '../../ui/DatasetFile'
 import { Help } from '../../ui/Help'
 import { PROMPTS_STRINGS as W } from '../../ui/prompts-strings'
 import { usePrompts, usePromptsActions } from './usePrompts'
@@ -12,30 +14,10 @@ export function TextOrigin() {
   const prompts = usePromptsActions()
   const id = useId()
   const { text, looking } = usePrompts((view) => view)
-  const [over, setOver] = useState(false)
-  const take = (files: readonly File[]) => {
-    const [first] = files
-    if (!first) return
-    const refused = files.length > 1 ? W.many : /\.(jsonl|ndjson|json|parquet)$/i.test(first.name) ? null : W.wrongFile(first.name)
-    if (refused === null) prompts.look({ kind: 'file', name: first.name, file: first })
-    else prompts.refuse(refused)
-  }
+  const taking = { onFile: (file: File) => prompts.look({ kind: 'file', name: file.name, file }), onRefused: (why: string) => prompts.refuse(why) }
   const show = () => (text.length > MOST_TEXT ? prompts.refuse(W.tooLong(text.length)) : prompts.look({ kind: 'text', name: W.pastedName, text }))
-  const drop = (event: DragEvent) => {
-    event.preventDefault()
-    setOver(false)
-    take([...event.dataTransfer.files])
-  }
   return (
-    <div
-      className={over ? 'prompts-text over' : 'prompts-text'}
-      onDragOver={(event) => {
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={drop}
-    >
+    <DropsDataset className="prompts-text" {...taking}>
       <span className="titled">
         <label htmlFor={id} className="note">
           {W.rows}
@@ -47,22 +29,9 @@ export function TextOrigin() {
         <button type="button" className="button" data-testid="prompts-show" disabled={looking || text.trim() === ''} onClick={show}>
           {W.show}
         </button>
-        <label className="button small">
-          {W.file}
-          <input
-            type="file"
-            className="sr-only"
-            accept=".jsonl,.ndjson,.json,.parquet"
-            data-testid="prompts-file"
-            onChange={({ target }) => {
-              take([...(target.files ?? [])])
-              // The same file again is a change, too.
-              target.value = ''
-            }}
-          />
-        </label>
+        <DatasetFileButton testId="prompts-file" {...taking} />
       </div>
-      <p className="note">{W.drop}</p>
-    </div>
+      <p className="note">{DATASET_FILE_STRINGS.drop}</p>
+    </DropsDataset>
   )
 }

@@ -1,6 +1,8 @@
 /** A stage's data: pasted, chosen or dropped, from the Hub, or taken from the last step's episodes. */
 
-import { type DragEvent, useId, useState } from 'react'
+import { useId, useState } from 'react'
+import { DATASET_FILE_STRINGS } from '../../ui/dataset-file-strings'
+import { DatasetFileButton, DropsDataset } from '../../ui/DatasetFile'
 import { Help } from '../../ui/Help'
 import { playedRows } from '../../store/stage-store'
 import { saveFile } from '../../ui/save-file'
@@ -13,34 +15,19 @@ export function DataField() {
   const id = useId()
   const dataset = useStage((view) => view.dataset)
   const kind = useStage((view) => view.kind)
-  const [over, setOver] = useState(false)
   const [wrong, setWrong] = useState<string | null>(null)
   const file = dataset && 'file' in dataset ? dataset.file : null
 
-  const take = (files: readonly File[]) => {
-    const [first] = files
-    if (!first) return
-    const refused = files.length > 1 ? W.many : /\.(jsonl|ndjson|json|parquet)$/i.test(first.name) ? null : W.wrongFile(first.name)
-    setWrong(refused)
-    if (refused !== null) return
-    stage.give({ name: first.name, file: first })
-    stage.look(0)
-  }
-  const drop = (event: DragEvent) => {
-    event.preventDefault()
-    setOver(false)
-    take([...event.dataTransfer.files])
+  const taking = {
+    onFile: (chosen: File) => {
+      setWrong(null)
+      stage.give({ name: chosen.name, file: chosen })
+      stage.look(0)
+    },
+    onRefused: setWrong,
   }
   return (
-    <div
-      className={over ? 'stage-data over' : 'stage-data'}
-      onDragOver={(event) => {
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={drop}
-    >
+    <DropsDataset className="stage-data" {...taking}>
       <div className="titled">
         <label htmlFor={id}>{W.data}</label>
         <Help of={W.data} text={W.dataHelp} />
@@ -68,21 +55,8 @@ export function DataField() {
       )}
       <Own />
       <div className="stage-sources">
-        <label className="button small">
-          {W.file}
-          <input
-            type="file"
-            className="sr-only"
-            accept=".jsonl,.ndjson,.json,.parquet"
-            data-testid="stage-file"
-            onChange={({ target }) => {
-              take([...(target.files ?? [])])
-              // The same file again is a change, too.
-              target.value = ''
-            }}
-          />
-        </label>
-        <span className="note">{W.drop}</span>
+        <DatasetFileButton testId="stage-file" {...taking} />
+        <span className="note">{DATASET_FILE_STRINGS.drop}</span>
         <FromPlay />
       </div>
       <HubField />
@@ -91,7 +65,7 @@ export function DataField() {
           {wrong}
         </p>
       )}
-    </div>
+    </DropsDataset>
   )
 }
 
