@@ -20,10 +20,10 @@ export interface PairedRow {
   note?: string
 }
 
-/**
- * ours, peer, ours, peer, …: `count` pairs after one that does not count, because it also loads and compiles. Neither begins before the
- * other has ended.
- */
+/** Pairs that do not count: they load, and compile, with which browsers go on while a program already runs. */
+export const WARM_UP = 2
+
+/** ours, peer, ours, peer, …: `count` pairs after those that warm up. Neither begins before the other has ended. `n` counts from 1 − WARM_UP. */
 export async function takeTurns(
   count: number,
   ours: () => Promise<number>,
@@ -31,7 +31,7 @@ export async function takeTurns(
   onPair: (pair: Pair, n: number) => void = () => undefined,
 ): Promise<Pair[]> {
   const pairs: Pair[] = []
-  for (let n = 0; n <= count; n++) {
+  for (let n = 1 - WARM_UP; n <= count; n++) {
     const pair = { ours: await ours(), peer: await peer() }
     onPair(pair, n)
     if (n > 0) pairs.push(pair)

@@ -31,7 +31,7 @@ async function batchingRow(pages: Pages, model: PeerModel, { count, log }: PeerS
     await openEngine(ours, { name: `${slots}`, model: `/${MODELS_FOLDER}/${model}`, slots, contextLength: PROMPT + tokens, threads: 1 })
   }
   const pairs = await takeTurns(count, milliseconds(SLOTS), milliseconds(1), (pair, n) =>
-    log(`${model}${n === 0 ? ' (first time)' : ''}: ${pair.ours.toFixed(2)} ms for ${SLOTS} slots, ${pair.peer.toFixed(2)} for one`),
+    log(`${model}${n < 1 ? ' (warming up)' : ''}: ${pair.ours.toFixed(2)} ms for ${SLOTS} slots, ${pair.peer.toFixed(2)} for one`),
   )
   for (const slots of [SLOTS, 1]) await ours('close', { name: `${slots}` })
   const note = `one thread, decoded and sampled, ${PROMPT} tokens before it`

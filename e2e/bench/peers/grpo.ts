@@ -5,7 +5,7 @@ import { launchChromium } from '../../browser/chromium'
 import { startSite } from '../../browser/server'
 import type { BenchRow } from '../../tools/bench-rows'
 import { withRun } from '../_page'
-import { pairedRow, takeTurns } from '../_pairs'
+import { pairedRow, takeTurns, WARM_UP } from '../_pairs'
 import { laneConfig, laneFolder, startLane, type TimedStep } from './lane-in-trl'
 import type { PeerSetting } from './setting'
 
@@ -15,7 +15,7 @@ export async function grpoRows({ count, log, versions }: PeerSetting): Promise<B
   // Without the isolation headers WASM has one thread.
   const site = await startSite({ isolated: false })
   const browser = await launchChromium({ args: ['--disable-backgrounding-occluded-windows'] })
-  const trl = await startLane(folder, { steps: count + 1, wait: true, threads: 1 })
+  const trl = await startLane(folder, { steps: count + WARM_UP, wait: true, threads: 1 })
   try {
     const told = await trl.next<Record<'trl' | 'transformers' | 'torch', string> & { threads: number }>()
     Object.assign(versions, { TRL: told.trl, transformers: told.transformers, PyTorch: told.torch })
@@ -32,7 +32,7 @@ export async function grpoRows({ count, log, versions }: PeerSetting): Promise<B
         return seconds.sampling + seconds.training
       }
       const peer = async (): Promise<number> => (await trl.ask<TimedStep>()).seconds
-      const pairs = await takeTurns(count, ours, peer, (pair, step) => log(`step ${step + 1}: ${pair.ours.toFixed(2)} against ${pair.peer.toFixed(2)} s`))
+      const pairs = await takeTurns(count, ours, peer, (pair, step) => log(`step ${step + WARM_UP}: ${pair.ours.toFixed(2)} against ${pair.peer.toFixed(2)} s`))
       const note = `one thread each, lane preset, ${config.grpo.prompts_per_step} groups of ${config.grpo.num_generations}`
       return [pairedRow({ row: 'grpo/lane', unit: 's', peer: 'TRL GRPOTrainer', goal: { most: 0.5 }, note }, pairs)]
     })

@@ -50,7 +50,7 @@ async function rolloutRow(pages: Pages, model: PeerModel, { count, log, versions
     count,
     async () => speed('ours', await ours<Generated>('generate', { name: model, prompts, newTokens })),
     async () => speed('peer', await theirs<Generated>('generate', { prompts, newTokens })),
-    ({ ours: a, peer: b }, n) => log(`${model}${n === 0 ? ' (first time)' : ''}: ${a.toFixed(0)} against ${b.toFixed(0)} tokens/s`),
+    ({ ours: a, peer: b }, n) => log(`${model}${n < 1 ? ' (warming up)' : ''}: ${a.toFixed(0)} against ${b.toFixed(0)} tokens/s`),
   )
   const alike = sameBeginnings(ids.ours, ids.peer)
   log(`${model}: tokens until the two part, by slot: ${alike.join(', ')}`)

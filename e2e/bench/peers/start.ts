@@ -32,8 +32,8 @@ export async function startRows({ count, log }: PeerSetting): Promise<BenchRow[]
       }
     }
     const ours = (): Promise<number> => firstStep(context, `${site.url}${writeLink(config, 0)}`)
-    // The pair that does not count fills the caches of both.
-    const pairs = await takeTurns(count, ours, peer, (pair, n) => log(`${n === 0 ? 'first time' : n}: ${pair.ours.toFixed(2)} against ${pair.peer.toFixed(2)} s`))
+    // The pairs that do not count fill the caches of both.
+    const pairs = await takeTurns(count, ours, peer, (pair, n) => log(`${n < 1 ? 'warming up' : n}: ${pair.ours.toFixed(2)} against ${pair.peer.toFixed(2)} s`))
     const note = `each with its usual threads; lane preset, ${config.grpo.prompts_per_step} groups of ${config.grpo.num_generations}`
     const row = pairedRow({ row: 'start/lane', unit: 's', peer: 'TRL process', goal: { most: 0.2 }, note }, pairs)
     const soon = judged(row.value ?? Number.NaN, { most: MOST_SECONDS }).met === true

@@ -3,7 +3,7 @@
 import { spreadIds } from '../../models/workload'
 import type { BenchRow } from '../../tools/bench-rows'
 import { ensureVenv } from '../../tools/venv'
-import { pairedRow, refusedRow, takeTurns } from '../_pairs'
+import { pairedRow, refusedRow, takeTurns, WARM_UP } from '../_pairs'
 import { PeerProcess } from '../_peer-process'
 import { makeModel, MODELS_FOLDER, PEER_MODELS, type PeerModel } from './models'
 import { openEngine, withPages, type Pages } from './pages'
@@ -47,9 +47,9 @@ async function trainingRow(pages: Pages, model: PeerModel, { count, log }: PeerS
       async () => seconds('peer', await peer.ask<Trained>(sequences)),
       (pair, n) => {
         const times = `${pair.ours.toFixed(3)} against ${pair.peer.toFixed(3)} s`
-        log(`${model}${n === 0 ? ' (first time)' : ''}: ${times}, loss ${losses.ours.toFixed(6)} and ${losses.peer.toFixed(6)}`)
+        log(`${model}${n < 1 ? ' (warming up)' : ''}: ${times}, loss ${losses.ours.toFixed(6)} and ${losses.peer.toFixed(6)}`)
         // Fresh LoRAs are the base model; later steps begin from other A matrices.
-        if (n === 0 && !(Math.abs(losses.ours - losses.peer) < 1e-4)) {
+        if (n === 1 - WARM_UP && !(Math.abs(losses.ours - losses.peer) < 1e-4)) {
           throw new Error(`The two do not compute the same loss: ${losses.ours} and ${losses.peer}.`)
         }
       },
