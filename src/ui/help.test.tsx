@@ -17,7 +17,7 @@ it('every setting, every shown metric and every choice of the view has an explan
   expect(ALL_SETTINGS.filter(({ key }) => !explain(key))).toEqual([])
   expect(UPDATE_ROWS.filter(({ name }) => !explain(`metric:${name}`))).toEqual([])
   /** State of the page, not a control with a name. */
-  const state = new Set(['open', 'card'])
+  const state = new Set(['open', 'card', 'bench'])
   expect(DISPLAY_KEYS.filter((key) => !state.has(key) && !(`view:${key}` in EXPLAINERS))).toEqual([])
 })
 
