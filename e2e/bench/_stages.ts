@@ -85,7 +85,7 @@ export function sftRow(seed: number, episodes: number, log: BenchLog): Promise<B
   })
 }
 
-/** rewards/accuracies on pairs from play: the share in which the chosen answer has gained more than the rejected one; the margins are in the note. */
+/** rewards/margins on pairs from play, 0 before by definition; rewards/accuracies, which are 0.5 by chance, are in the note. */
 export function dpoRow(seed: number, groups: number, log: BenchLog): Promise<BenchRow> {
   return withLane(seed, [], async ({ config, engine }) => {
     const chat = await tinyChat()
@@ -109,9 +109,9 @@ export function dpoRow(seed: number, groups: number, log: BenchLog): Promise<Ben
       return { margin: margins.reduce((a, b) => a + b, 0) / margins.length, accuracy: margins.filter((margin) => margin > 0).length / margins.length }
     }
     const [training, heldOut] = [await told('train'), await told('heldout')]
-    const note = `rewards/margins 0 → ${training.margin.toFixed(3)}, held-out 0 → ${heldOut.margin.toFixed(3)}; ${before.train.length} and ${before.heldout.length} pairs`
-    log(`accuracies ${training.accuracy.toFixed(3)}, held-out ${heldOut.accuracy.toFixed(3)}; ${note}`)
-    return { bench: 'learn', row: 'dpo', seed, before: 0, after: training.accuracy, heldOutBefore: 0, heldOutAfter: heldOut.accuracy, steps: settings.max_steps, seconds, note }
+    const note = `rewards/margins; rewards/accuracies ${training.accuracy.toFixed(3)}, held-out ${heldOut.accuracy.toFixed(3)} (0.5 by chance); ${before.train.length} and ${before.heldout.length} pairs`
+    log(`margins ${training.margin.toFixed(3)}, held-out ${heldOut.margin.toFixed(3)}; ${note}`)
+    return { bench: 'learn', row: 'dpo', seed, before: 0, after: training.margin, heldOutBefore: 0, heldOutAfter: heldOut.margin, steps: settings.max_steps, seconds, note }
   })
 }
 

@@ -1,4 +1,4 @@
-/** Ready-made runs: an environment, prompts that suit it, and settings that were seen to learn in about a minute. */
+/** Ready-made runs: an environment, prompts that suit it, and settings; README's Numbers say which of them were seen to learn. */
 
 import { DEFAULT_GRPO, DEFAULT_LORA, type GrpoConfig, type LoraConfig, type RunConfig } from '../core/config'
 import type { EnvironmentSpec } from '../core/environment-spec'
@@ -118,7 +118,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: 'mix',
     title: 'Two games at once',
-    description: 'Emergency stop and catch in one run, half of the prompts each: one adapter learns both, each by its own tools and reward.',
+    description: 'Emergency stop and catch in one run, half of the prompts each: one adapter for both, each with its own tools and reward. Not yet tried to the end.',
     environment: {
       kind: 'mix',
       members: [laneRules, catchRules].map(({ name, prompts }) => ({
