@@ -83,7 +83,17 @@ export function datasetsOf(spec: EnvironmentSpec): readonly PromptSource[] {
   return [spec, ...members].flatMap((one) => datasetOf(one) ?? [])
 }
 
-/** Whether a stranger's spec must wait for a person's word: it names servers, datasets of the Hub, or code. */
-export function asksForConsent(spec: EnvironmentSpec): boolean {
+/** What of a config may come from a stranger and reach out of the page or run. */
+export interface Linked {
+  environment: EnvironmentSpec
+  rollout_func?: PageFunction
+}
+
+/** Whether a stranger's config must wait for a person's word: it names servers, datasets of the Hub, or code. */
+export function asksForConsent({ environment, rollout_func }: Linked): boolean {
+  return rollout_func !== undefined || specAsks(environment)
+}
+
+function specAsks(spec: EnvironmentSpec): boolean {
   return singleSpecs(spec).some(({ kind }) => kind === 'openenv' || kind === 'custom') || datasetsOf(spec).some(({ kind }) => kind === 'hub')
 }

@@ -1,6 +1,6 @@
 /** Sections of a model card: the run's settings, its rewards, its evaluations, its prompts; each is Markdown without its heading. */
 
-import { datasetName, specName } from '../core/environment-spec'
+import { datasetName, type PageFunction, singleSpecs, specName } from '../core/environment-spec'
 import { runEvaluations } from '../core/evaluation'
 import type { EvaluationRecord, RunRecord, StepSummary } from '../core/run-record'
 import { wilson } from '../core/interval'
@@ -62,6 +62,15 @@ export function taskSection(run: RunRecord): string {
   ]
   if (!members || members.length < 2) return [...head, ...facing({ tools, prompts: { system, user } }, edits)].join('\n')
   return [...head, ...members.flatMap((member) => ['', `### ${markdownText(member.name)}`, '', ...facing(member, edits)])].join('\n')
+}
+
+/** The JavaScript that a person wrote for the run, classes and rollout_func, as it is; null for none. */
+export function codeSection({ config }: Pick<RunRecord, 'config'>): string | null {
+  const classes = singleSpecs(config.environment).flatMap((one) => (one.kind === 'custom' ? [['The environment', one] as const] : []))
+  const rollout = config.rollout_func ? [['The function that generated the completions,', config.rollout_func] as const] : []
+  const shown = ([what, { called, code }]: readonly [string, PageFunction]) => `${what} ${markdownCode(called)}:\n\n${fenced(code, 'js')}`
+  const parts = [...classes, ...rollout].map(shown)
+  return parts.length === 0 ? null : ['Written in the page in JavaScript; it ran in a sandbox.', ...parts].join('\n\n')
 }
 
 /** What the model faces: tools and prompts. */

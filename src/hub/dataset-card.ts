@@ -2,6 +2,7 @@
 
 import { singleSpecs, specName } from '../core/environment-spec'
 import type { ExportFile, KeptEpisode, RunRecord } from '../core/run-record'
+import { codeSection } from './card-sections'
 import { frontMatter, markdownCode, markdownText } from './card-text'
 import { isRepoId } from './model-reference'
 import { withoutCredentials, withoutTokens } from './secrets'
@@ -32,6 +33,7 @@ export function datasetCard(run: RunRecord, facts: DatasetFacts): string {
   const { environment, config } = run
   const { grpo } = config
   const where = config.environment.kind === 'builtin' ? `built into GRPO Playground (${config.environment.name})` : singleSpecs(config.environment).map((one) => withoutCredentials(specName(one))).join(' + ')
+  const code = codeSection(run)
   const metadata = frontMatter({
     pretty_name: run.name,
     task_categories: ['reinforcement-learning', 'text-generation'],
@@ -71,7 +73,7 @@ Those up to \`advantage\` are TRL's \`log_completions\`: one for each reward fun
 | column | content |
 |---|---|
 ${columnsOf(run).map(({ name, about }) => `| ${markdownCode(name)} | ${about} |`).join('\n')}
-`
+${code === null ? '' : `\n## Code of the run\n\n${code}\n`}`
   return withoutTokens(card)
 }
 

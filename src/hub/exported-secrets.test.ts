@@ -50,6 +50,18 @@ const steps = () => oneByOne(STEPS)
 const textOf = async ({ content }: Pick<ExportFile, 'content'>) => (content instanceof Blob ? await content.text() : typeof content === 'string' ? content : '')
 const textsOf = async (files: readonly ExportFile[]) => (await Promise.all(files.map(textOf))).join('\n')
 
+it('cards have the code that a person wrote, in fences that it cannot close, without secrets', async () => {
+  const code = `class A {\n  // \`\`\`\n  key = '${TOKEN}'\n}`
+  const run = sampleRun({ config: { ...config, environment: { kind: 'custom', called: 'A', code }, rollout_func: { called: 'roll', code: `function roll() { return '${JWT}' }` } } })
+  const cards = [modelCard({ run, history: sampleHistory(), kind: 'adapter', repo: 'me/lora', curve: null }), await textsOf((await datasetFiles(run, steps())).slice(0, 1))]
+  for (const card of cards) {
+    expect(card).toContain("## Code of the run\n\nWritten in the page in JavaScript; it ran in a sandbox.\n\nThe environment `A`:\n\n````js\nclass A {\n  // ```\n  key = 'hf_…'\n}\n````")
+    expect(card).toContain("The function that generated the completions, `roll`:\n\n```js\nfunction roll() { return 'eyJ…' }\n```")
+    expect(card).not.toMatch(SECRET)
+  }
+  expect(modelCard({ run: RUN, history: [], kind: 'adapter', repo: null, curve: null })).not.toContain('Code of the run')
+})
+
 describe('no secret is in', () => {
   it.each<[string, () => string | Promise<string>]>([
     ['the card', () => modelCard({ run: RUN, history: sampleHistory(), kind: 'adapter', repo: 'me/lora', curve: null })],

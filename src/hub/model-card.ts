@@ -3,7 +3,7 @@
 import { singleSpecs } from '../core/environment-spec'
 import type { RunRecord, StepSummary } from '../core/run-record'
 import { stageLine, type StageSource } from '../core/stage'
-import { environmentPlace, evaluationSection, fenced, rewardSection, settingsSection, taskSection } from './card-sections'
+import { codeSection, environmentPlace, evaluationSection, fenced, rewardSection, settingsSection, taskSection } from './card-sections'
 import { frontMatter, markdownCode, markdownText } from './card-text'
 import { isRepoId } from './model-reference'
 import { withoutTokens } from './secrets'
@@ -40,9 +40,11 @@ export function modelCard(input: ModelCardInput): string {
   const { run, kind, curve, log } = input
   const step = run.checkpoint ?? run.step
   const history = input.history.filter((each) => each.step <= step)
+  const code = codeSection(run)
   const sections: [string, string][] = [
     ['Use', useSection(input)],
     ['What it was trained to do', taskSection(run)],
+    ...(code === null ? [] : [['Code of the run', code] satisfies [string, string]]),
     ['How it was trained', settingsSection(run)],
     ['Reward', [curve ? `![Mean reward of every step, with the least and the most](${encodeURI(curve)})\n` : '', rewardSection(history), log ? `\nEvery step: [${markdownText(log)}](${encodeURI(log)}).` : ''].filter(Boolean).join('\n')],
     ['Evaluation', evaluationSection(run)],

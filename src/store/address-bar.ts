@@ -37,7 +37,7 @@ export function followAddressBar(stores: Stores): void {
     if (tour.store.getState().open) tour.close()
     lessons.arrive(location.hash, link.display.lesson ?? null)
     // Settings that are the same leave what is shown alone.
-    setup.setState({ config: sameConfig(config, link.config) ? config : link.config, problems: link.problems, awaitsConsent: asksForConsent(link.config.environment) })
+    setup.setState({ config: sameConfig(config, link.config) ? config : link.config, problems: link.problems, awaitsConsent: asksForConsent(link.config) })
     selection.setState({ episode: link.episode, step: null, token: link.token ?? null })
     display.setState({ ...DEFAULT_DISPLAY, ...link.display }, true)
     goToPlace(stores, link)

@@ -34,7 +34,7 @@ export function createStores(engine: EnginePort, hash: string, clock: Clock): St
   const selection = createSelectionStore(link.episode, link.token)
   const display = createDisplayStore(link.display)
   const models = createModelStore()
-  setup.setState({ config: link.config, problems: link.problems, awaitsConsent: asksForConsent(link.config.environment) })
+  setup.setState({ config: link.config, problems: link.problems, awaitsConsent: asksForConsent(link.config) })
   const chat = createChat(port)
   const play = createPlay(port, setup, clock)
   const runs = createRuns(port)

@@ -38,8 +38,9 @@ describe('environments in the link', () => {
   })
 
   it('asks before servers, datasets of the Hub and code, and not for what is in the page', () => {
-    expect(SPECS.map(asksForConsent)).toEqual([false, true, true, false, true, false])
-    expect(asksForConsent({ kind: 'openenv', url: 'x' })).toBe(true)
+    expect(SPECS.map((environment) => asksForConsent({ environment }))).toEqual([false, true, true, false, true, false])
+    expect(asksForConsent({ environment: { kind: 'openenv', url: 'x' } })).toBe(true)
+    expect(asksForConsent({ environment: { kind: 'builtin', name: 'lane' }, rollout_func: { called: 'f', code: 'function f() {}' } })).toBe(true)
   })
 
   it.each([

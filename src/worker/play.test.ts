@@ -152,6 +152,28 @@ describe('sessions', () => {
     expect(made[0]?.deadlines?.capacityMs).toBeLessThan(3000)
   })
 
+  it('End asks an environment that judges whole episodes, unless it waits for it', async () => {
+    const never = deferred()
+    const environment = scripted()
+    const open = environment.open.bind(environment)
+    let judged: () => Promise<number | null> = () => Promise.resolve(0.5)
+    environment.open = async () => Object.assign(await open(), { finalReward: () => judged() })
+    environment.close = async () => never.resolve()
+    const { act, finished } = desk(environment)
+    await act(begin())
+    await act(say('x'))
+    expect(await act({ do: 'end' })).toEqual({ kind: 'ended' })
+    await act(begin())
+    judged = () => never.promise.then(() => 1)
+    const first = act({ do: 'end' })
+    expect(await act({ do: 'end' })).toEqual({ kind: 'ended' })
+    await first
+    await act(begin())
+    judged = () => Promise.reject(new PlaygroundError('environment', 'A.get_reward failed at line 3: x.'))
+    await act({ do: 'end' })
+    expect(finished().map(({ exit, reward, error }) => [exit, reward, error])).toEqual([['stopped', 0.5, null], ['stopped', null, null], ['env_error', null, 'A.get_reward failed at line 3: x.']])
+  })
+
   it('End ends also what waits for the server', async () => {
     const never = deferred()
     const environment = scripted({ delay: (asked) => (asked === 'step' ? never.promise : Promise.resolve()) })

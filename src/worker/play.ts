@@ -57,6 +57,8 @@ export class PlayDesk {
   private games = 0
   private ended: PlayedEpisode | null = null
   private queue: Promise<unknown> = Promise.resolve()
+  /** Commands that were taken and not answered yet. */
+  private asked = 0
   /** Whoever waits for the environment is told this instead when it was closed on purpose. */
   private givenUp: string | null = null
 
@@ -73,7 +75,8 @@ export class PlayDesk {
   /** Takes a command and answers it by one 'play-result'; never throws. */
   handle({ requestId, action }: PlayCommand): void {
     // What is under way may wait long for a server: it is not waited for.
-    if (action.do === 'end') void this.abandon('The episode was ended by hand.')
+    if (action.do === 'end' && (this.asked > 0 || !this.awaitsJudgement())) void this.abandon('The episode was ended by hand.')
+    this.asked++
     this.queue = this.queue.then(async () => {
       this.givenUp = null
       let result: PlayResult
@@ -83,6 +86,7 @@ export class PlayDesk {
         const over = this.game === null || this.game.over
         result = { kind: 'failed', error: this.givenUp ?? describeError(error), over }
       }
+      this.asked--
       this.post({ type: 'play-result', requestId, result })
     })
   }
@@ -106,6 +110,7 @@ export class PlayDesk {
       case 'state':
         return { kind: 'state', state: await this.state() }
       case 'end':
+        if (this.awaitsJudgement()) await this.judge(this.game as Game, 'stopped')
         await this.leave()
         return { kind: 'ended' }
       case 'compare': {
@@ -201,14 +206,24 @@ export class PlayDesk {
     return game.over
   }
 
-  /** The environment said done; where it judges whole episodes, it is asked to. */
-  private async finishJudged(game: Game): Promise<void> {
+  /** Whether an episode is played that has no end of its own yet, of an environment that judges whole episodes. */
+  private awaitsJudgement(): boolean {
+    return this.game !== null && !this.game.over && this.game.session.finalReward !== undefined
+  }
+
+  /** The environment said done. */
+  private finishJudged(game: Game): Promise<void> {
+    return this.judge(game, 'env_done')
+  }
+
+  /** Ends the episode; where the environment judges whole episodes, it is asked to. */
+  private async judge(game: Game, exit: ExitReason): Promise<void> {
     // Frames that nobody asked for are no matter here: a person sees them.
     const { failure, reward }: Settled = game.session.finalReward ? await settle(game.session) : { failure: null }
     if (this.isOver(game)) return
     if (failure) return this.finish(game, failure.unreadable ? 'env_unreadable' : 'env_error', failure.error)
     if (reward !== undefined) game.episode.judged = true
-    this.finish(game, 'env_done', null, reward)
+    this.finish(game, exit, null, reward)
   }
 
   private finish(game: Game, exit: ExitReason, error: string | null = null, judged?: number | null): void {
@@ -217,7 +232,7 @@ export class PlayDesk {
     this.ended = { episode, tools: [...environment.tools], enable_thinking }
     episode.exit = exit
     episode.error = error
-    episode.reward = exit !== 'env_done' ? null : judged === undefined ? environment.episodeReward(rewards) : judged
+    episode.reward = judged !== undefined ? judged : exit === 'env_done' ? environment.episodeReward(rewards) : null
     if (episode.reward !== null) episode.success = environment.isSuccess(episode.reward)
     this.tell({ type: 'episode-finished', step: episode.step, episode })
   }

@@ -65,7 +65,7 @@ function needsReset(setup: SetupView): boolean {
 /** What the page waits for, if anything: neither a linked server nor a model of the Hub is loaded before a person's word. */
 function waitingFor(setup: SetupView, idle: boolean): string | null {
   const { config, applied, awaitsConsent } = setup
-  if (awaitsConsent) return config.environment.kind === 'openenv' ? S.task.consentShort : S.task.consentAllow
+  if (awaitsConsent) return config.environment.kind === 'openenv' && !config.rollout_func ? S.task.consentShort : S.task.consentAllow
   if (!needsLoad(setup)) return null
   if (applied === null) return S.model.consentShort
   return idle ? S.model.chosen(shortName(config.model)) : null

@@ -16,6 +16,8 @@ export function EnvironmentPicker() {
   const { controller } = useStores()
   const environment = useSetup((s) => s.config.environment)
   const awaitsConsent = useSetup((s) => s.awaitsConsent)
+  const hasCode = useSetup((s) => s.config.rollout_func !== undefined)
+  const asksForServer = environment.kind === 'openenv' && !hasCode
   // A kind is chosen before there is an environment of it, and stays chosen while its field shapes one.
   const [chosen, setChosen] = useState<string | null>(null)
   const preset = presetOf(environment)
@@ -53,8 +55,8 @@ export function EnvironmentPicker() {
       </div>
       {preset && !chosen && <p className="note">{preset.description}</p>}
       {kind && <kind.Field spec={spec} choose={choose} />}
-      {environment.kind === 'openenv' && awaitsConsent && <p className="note">{S.address.consent(environment.url)}</p>}
-      {environment.kind !== 'openenv' && awaitsConsent && <LinkedConsent />}
+      {asksForServer && awaitsConsent && <p className="note">{S.address.consent(environment.url)}</p>}
+      {!asksForServer && awaitsConsent && <LinkedConsent />}
       <KnownEnvironments />
     </div>
   )

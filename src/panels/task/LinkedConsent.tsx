@@ -1,6 +1,6 @@
-/** What a link's environment would contact or run, one by one, and the button that lets the page do so. */
+/** What a link would contact or run, one by one, and the button that lets the page do so. */
 
-import { datasetName, datasetsOf, singleSpecs } from '../../core/environment-spec'
+import { datasetName, datasetsOf, type PageFunction, singleSpecs } from '../../core/environment-spec'
 import { describeAddress } from '../../store/address'
 import { useSetup, useStores } from '../../store/hooks'
 import { pageSandbox } from '../../store/sandbox-store'
@@ -12,10 +12,11 @@ import { useConnecting } from './useConnecting'
 export function LinkedConsent() {
   const { controller } = useStores()
   const environment = useSetup((s) => s.config.environment)
+  const rollout = useSetup((s) => s.config.rollout_func)
   const connecting = useConnecting()
   const members = singleSpecs(environment)
   const servers = members.flatMap((one) => (one.kind === 'openenv' ? [one.url] : []))
-  const code = members.flatMap((one) => (one.kind === 'custom' ? [one] : []))
+  const code: PageFunction[] = [...members.flatMap((one) => (one.kind === 'custom' ? [one] : [])), ...(rollout ? [rollout] : [])]
   const datasets = datasetsOf(environment).filter(({ kind }) => kind === 'hub')
   const allow = async () => {
     for (const { called, code: text } of code) await pageSandbox(controller.send).allow({ called, code: text })

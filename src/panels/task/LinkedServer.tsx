@@ -10,8 +10,10 @@ import { useConnecting } from './useConnecting'
 export function LinkedServer() {
   const environment = useSetup((s) => s.config.environment)
   const awaitsConsent = useSetup((s) => s.awaitsConsent)
+  const hasCode = useSetup((s) => s.config.rollout_func !== undefined)
   const connecting = useConnecting()
-  if (!awaitsConsent || environment.kind !== 'openenv') return null
+  // Code beside the server is asked about with it, in one list.
+  if (!awaitsConsent || environment.kind !== 'openenv' || hasCode) return null
   const { url } = environment
   return (
     <div className="address" data-testid="linked-server">

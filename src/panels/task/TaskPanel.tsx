@@ -57,7 +57,7 @@ export function TaskPanel() {
 
 /** What a link names besides a server waits for a word here too. */
 function LinkedRest() {
-  const waits = useSetup((s) => s.awaitsConsent && s.config.environment.kind !== 'openenv')
+  const waits = useSetup((s) => s.awaitsConsent && (s.config.environment.kind !== 'openenv' || s.config.rollout_func !== undefined))
   return waits ? <LinkedConsent /> : null
 }
 
