@@ -113,7 +113,7 @@ describe('Parquet', () => {
         ...alike('int32', 'episode', 'group', 'prompt_length'),
         ...alike('double', 'catch', 'advantage', 'reward'),
         ...alike('bool', 'discarded', 'success', 'lasting', 'terminated'),
-        ...alike('string', 'prompt', 'completion', 'run_id', 'exit_reason', 'verdict', 'error', 'scene', 'run'),
+        ...alike('string', 'prompt', 'completion', 'environment', 'run_id', 'exit_reason', 'verdict', 'error', 'scene', 'run'),
         ...alike(list('int32'), 'ids'),
         ...alike(list('int8'), 'mask', 'train_mask'),
         ...alike(list('string'), 'authors', 'texts'),
@@ -164,7 +164,8 @@ it('Python reads the JSONL to the last bit, and `datasets` to the 15 decimals th
   expect(answer.lines).toEqual(rows())
   expect(apart(answer.jsonl?.rows, rows())).toBeLessThan(1e-14)
   // JSON has integers of one size only, and a field that no row fills has no type there.
-  const known = (features: Record<string, string> = {}) => Object.entries(features).map(([name, type]) => [name, type.replace(/'int(8|32)'/g, "'int64'").replace(/, 'parse_error.*/, '')])
+  expect(answer.jsonl?.features?.['environment']).toBe("Value('null')")
+  const known = ({ environment: _, ...features }: Record<string, string> = {}) => Object.entries(features).map(([name, type]) => [name, type.replace(/'int(8|32)'/g, "'int64'").replace(/, 'parse_error.*/, '')])
   expect(known(answer.jsonl?.features)).toEqual(known(answer.dataset?.features))
 })
 
