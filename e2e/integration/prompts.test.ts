@@ -69,6 +69,6 @@ describe('a dataset of prompts', () => {
   it('is not trained on while nobody judges', async () => {
     const run = config()
     const alone = { ...run, grpo: { ...run.grpo, reward_funcs: [{ name: 'environment', take: 'own' } as const], reward_weights: null } }
-    await expect(trainSteps(alone, { environment: await connected(7) })).rejects.toThrow(/doubles\.jsonl has no reward of its own, and no reward function is chosen/)
+    await expect(trainSteps(alone, { environment: await connected(7) })).rejects.toThrow(/doubles\.jsonl gave no reward of its own, and no reward function is chosen/)
   })
 })

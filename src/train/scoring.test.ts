@@ -59,7 +59,7 @@ describe('scoring', () => {
 
   it('decides success where no environment does, and never takes silence for 0', async () => {
     const alone = [episode('4', null, [], { rewardless: true })]
-    await expect(score(alone, grpo([ENVIRONMENT]))).rejects.toThrow('lane has no reward of its own, and no reward function is chosen.')
+    await expect(score(alone, grpo([ENVIRONMENT]))).rejects.toThrow('lane gave no reward of its own, and no reward function is chosen.')
     const row = (content: string) => {
       const { success: _, ...rest } = episode(content, null, [], { rewardless: true, columns: { solution: '4' } })
       return rest as Episode

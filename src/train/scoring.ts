@@ -41,7 +41,7 @@ export interface ScoringOptions {
 /** Throws PlaygroundError('config') where neither the environment nor a reward function judges: before anything is sampled in vain. */
 export function assertJudged({ name, rewardless }: { name: string; rewardless?: boolean }, { reward_funcs, reward_weights }: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights'>): void {
   if (!rewardless || !isOwnRewardAlone(reward_funcs, reward_weights)) return
-  throw new PlaygroundError('config', `${name} has no reward of its own, and no reward function is chosen.`, 'Add one under Reward functions, accuracy_reward for instance.')
+  throw new PlaygroundError('config', `Nobody judges the episodes: ${name} gave no reward of its own, and no reward function is chosen.`, 'Add one under Reward functions; a rollout_func is judged by the environment where it plays it (trainer.environment.open).')
 }
 
 /**

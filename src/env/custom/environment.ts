@@ -142,7 +142,7 @@ const observed = (answer: LiveAnswer): Observation => ({
 /** What went wrong in a call, as a sentence with the line; null where nothing did. */
 export function failureIn({ name, line, lines, tools, codeLines }: Pick<ClassFacts, 'name' | 'line' | 'lines' | 'tools' | 'codeLines'>, answer: LiveAnswer, method: string): string | null {
   const called = method === 'constructor' ? `The constructor of ${name}` : `${name}.${method}`
-  const at = lines[method] ?? tools.find(({ tool }) => tool.function.name === method)?.line ?? line
+  const at = (Object.hasOwn(lines, method) ? lines[method] : undefined) ?? tools.find(({ tool }) => tool.function.name === method)?.line ?? line
   if (answer.refused) return `The code of ${name} was not allowed to run.`
   if (answer.timedOut) return `${called} (line ${at}) took longer than ${CALL_SECONDS} s and was ended.`
   if (answer.lost) return `The episode was lost: another call of ${name} took too long and was ended.`

@@ -63,13 +63,44 @@ export const REPEAT_WORD: PageFunction = {
 `,
 }
 
-/** What the page does by itself where there is no environment: one turn for each prompt. */
+/** What the page does by itself: plays the environment turn by turn, or answers once where there is none. */
 export const OWN_LOOP: PageFunction = {
   called: 'rollout_func',
   code: `// prompts: message lists, each num_generations times. trainer.generate draws with the run's own seed.
 async function rollout_func(prompts, trainer) {
-  const { prompt_ids, completion_ids, logprobs } = await trainer.generate(prompts)
-  return { prompt_ids, completion_ids, logprobs }
+  const episodes = await Promise.all(prompts.map(async (messages, row) => {
+    const session = trainer.tools.length > 0 ? await trainer.environment.open(row) : null
+    const said = session ? (await session.reset()).text : ''
+    const last = messages[messages.length - 1]
+    const prompt = await trainer.apply_chat_template([...messages.slice(0, -1), { ...last, content: last.content + said }])
+    return { row, session, prompt, ids: [], logprobs: [], mask: [], over: false }
+  }))
+  // mask: 1 for what the model wrote, 0 for what came from elsewhere and is never trained.
+  const add = (episode, ids, logprobs, mask) => {
+    episode.ids.push(...ids)
+    episode.logprobs.push(...logprobs)
+    episode.mask.push(...ids.map(() => mask))
+  }
+  for (let round = 0; episodes.some(({ over }) => !over); round++) {
+    const writing = episodes.filter(({ over }) => !over)
+    const out = await trainer.generate(writing.map(({ prompt, ids }) => [...prompt, ...ids]), { rows: writing.map(({ row }) => row) })
+    for (const [i, episode] of writing.entries()) {
+      add(episode, out.completion_ids[i], out.logprobs[i], 1)
+      const { tool_calls: [call] } = await trainer.parse_tool_calls(out.text[i])
+      episode.over = !call || !episode.session || round >= trainer.args.max_tool_calling_iterations
+      if (episode.over) continue
+      const { text, done } = await episode.session.step(call.name, call.arguments)
+      const result = await trainer.tool_suffix([{ name: call.name, content: text }])
+      episode.over = done || episode.ids.length + result.length >= trainer.args.max_completion_length
+      if (!episode.over) add(episode, result, result.map(() => 0), 0)
+    }
+  }
+  return {
+    prompt_ids: episodes.map(({ prompt }) => prompt),
+    completion_ids: episodes.map(({ ids }) => ids),
+    logprobs: episodes.map(({ logprobs }) => logprobs),
+    env_mask: episodes.map(({ mask }) => mask),
+  }
 }
 `,
 }

@@ -1,6 +1,9 @@
 /** Programs of workers that live on: a class whose instances are episodes, and a rollout function that asks the page's engine. */
 
-import { BEFORE } from './sandbox-source'
+import { BEFORE, OWN_LANGUAGE } from './sandbox-source'
+
+/** Characters that a class may say at once: far more than a context holds. */
+const LONGEST_TEXT = 100_000
 
 /**
  * Takes calls one after the other, so that Math.random, which is every episode's own and drawn from its seed, gives the same numbers each
@@ -9,6 +12,7 @@ import { BEFORE } from './sandbox-source'
 const CLASS_AFTER = (called: string) => `
 const __own = typeof ${called} === 'function' ? ${called} : null;
 {
+  ${OWN_LANGUAGE}
   const made = new Map();
   let queue = Promise.resolve(), draw = Math.random;
   Math.random = () => draw();
@@ -22,12 +26,16 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
     };
   };
   const textOf = (value) => value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-  const wordsOf = (value) => typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+  const wordsOf = (value) => __text(value).slice(0, 200);
   const numberOf = (value, where) => {
     if (value === undefined || value === null || Number.isNaN(value)) return null;
     if (typeof value === 'boolean') return Number(value);
     if (typeof value === 'number' && Number.isFinite(value)) return value;
     throw Object.assign(new Error(where + ' gave the reward ' + wordsOf(value) + ', which is no finite number'), { contract: true });
+  };
+  const shortEnough = (text, where) => {
+    if (text.length > ${LONGEST_TEXT}) throw Object.assign(new Error(where + ' returned ' + text.length + ' characters; the model reads at most ${LONGEST_TEXT}'), { contract: true });
+    return text;
   };
   const isAnswer = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
     && Object.keys(value).some((key) => key === 'reward' || key === 'done') && Object.keys(value).every((key) => ['text', 'reward', 'done'].includes(key));
@@ -45,11 +53,11 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
     const done = one.self.done === true;
     if (act === 'reset') {
       if (value !== undefined && value !== null && typeof value !== 'string') throw new Error('reset returned ' + wordsOf(value) + ' instead of a text or nothing');
-      return { text: value ?? '', reward: null, done };
+      return { text: shortEnough(value ?? '', method), reward: null, done };
     }
     if (act === 'reward') return { text: '', reward: numberOf(value, method), done };
     const said = isAnswer(value) ? value : { text: value };
-    return { text: textOf(said.text), reward: numberOf(said.reward, method), done: done || said.done === true };
+    return { text: shortEnough(textOf(said.text), method), reward: numberOf(said.reward, method), done: done || said.done === true };
   };
   self.onmessage = ({ data }) => {
     queue = queue.then(async () => {
@@ -57,8 +65,10 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
       try {
         __post({ id: data.id, ...(await act(data)), logs: __logs.splice(0) });
       } catch (error) {
-        const contract = Boolean(error && error.contract), done = made.get(data.instance)?.self.done === true;
-        __post({ id: data.id, error: String(error && error.message || error), stack: String(error && error.stack || ''), contract, done, logs: __logs.splice(0) });
+        let contract = false, done = false;
+        // What was thrown, and what the instance says of itself, may throw in turn.
+        try { contract = error.contract === true; done = made.get(data.instance)?.self.done === true; } catch {}
+        __post({ id: data.id, ...__thrown(error), contract, done, logs: __logs.splice(0) });
       }
     });
   };
@@ -70,6 +80,7 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
 const ROLLOUT_AFTER = (called: string) => `
 const __own = typeof ${called} === 'function' ? ${called} : null;
 {
+  ${OWN_LANGUAGE}
   const waiting = new Map();
   let last = 0, current = 0;
   const ask = (what, ...args) => new Promise((resolve, reject) => { waiting.set(++last, { resolve, reject }); __post({ id: current, ask: last, what, args }); });
@@ -123,7 +134,7 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
       const value = await __own(data.prompts, trainerOf(data.facts));
       __post({ id: data.id, value: JSON.parse(JSON.stringify(value ?? null)), logs: __logs.splice(0) });
     } catch (error) {
-      __post({ id: data.id, error: String(error && error.message || error), stack: String(error && error.stack || ''), logs: __logs.splice(0) });
+      __post({ id: data.id, ...__thrown(error), logs: __logs.splice(0) });
     }
   };
   __post({ ready: true });

@@ -113,6 +113,45 @@ describe('a live worker', () => {
     close()
   })
 
+  it('is ended when it hears nothing between calls any more', async () => {
+    const code = `class Deaf {
+  reset() { self.onmessage = null }
+  /** Wait. */
+  wait() { return 7 }
+}`
+    const { client, close } = open({ called: 'Deaf', code })
+    const environment = customEnvironment({ called: 'Deaf', code }, () => client)
+    await environment.connect()
+    const session = await environment.open()
+    await session.reset({ ...options, seed: 1 })
+    await expect(session.step({ name: 'wait', arguments: {} })).rejects.toThrow('Deaf.wait (line 4) took longer than 10 s and was ended.')
+    close()
+  })
+
+  it('takes whatever a person names, writes and throws', async () => {
+    const code = `class Map { constructor() { this.w = 3 } }
+class Odd {
+  grid = new Map()
+  reset({ seed }) {
+    const ring = {}
+    ring.ring = ring
+    console.warn(10n, ring, undefined, NaN, new Error('no'))
+    if (seed === 2) throw Object.create(null)
+    return seed === 3 ? 'x'.repeat(100001) : 'w ' + this.grid.w
+  }
+  /** Wait. */
+  wait() { return 7 }
+}`
+    const { client, close } = open({ called: 'Odd', code })
+    const environment = customEnvironment({ called: 'Odd', code }, () => client)
+    await environment.connect()
+    const begin = async (seed: number) => (await environment.open()).reset({ ...options, seed })
+    expect(await begin(1)).toMatchObject({ text: 'w 3', metadata: { console: ['10 [cannot be shown] undefined NaN Error: no'] } })
+    await expect(begin(2)).rejects.toThrow('Odd.reset failed: something was thrown that has no text.')
+    await expect(begin(3)).rejects.toThrow('returned 100001 characters; the model reads at most 100000')
+    close()
+  })
+
   it('runs nothing that was not allowed, and says where the first lines fail', async () => {
     const { client, close } = open({ called: 'Bad', code: 'throw new Error("no")\nclass Bad {}' })
     expect(await client.live('class', NUMBER_GAME).call({ act: 'new', instance: 1, seed: 0 })).toMatchObject({ refused: true })
@@ -131,7 +170,7 @@ describe('a live worker', () => {
     expect(value).toEqual({ prompts: ['p'], drawn: ['generate', [['p'], { rows: [0] }]], refused: 'Not so.', step: 4 })
     const own = client.live('rollout', OWN_LOOP, () => Promise.resolve({ prompt_ids: [], completion_ids: [], logprobs: [] }))
     expect(await own.call({ act: 'load' })).not.toHaveProperty('error')
-    expect((await own.call({ act: 'call', seed: 1, prompts: [], facts: { tools: [] } })).value).toEqual({ prompt_ids: [], completion_ids: [], logprobs: [] })
+    expect((await own.call({ act: 'call', seed: 1, prompts: [], facts: { tools: [] } })).value).toEqual({ prompt_ids: [], completion_ids: [], logprobs: [], env_mask: [] })
     close()
   })
 })

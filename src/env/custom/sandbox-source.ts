@@ -6,8 +6,19 @@
 /** Lines of the worker's program before the person's code. */
 export const LINES_BEFORE = 1
 
-/** Before the code, on one line: what it may log, and what must not be changed from inside. */
-export const BEFORE = `'use strict'; const __post = self.postMessage.bind(self), __logs = [], __metrics = {}; self.postMessage = undefined; console.log = (...words) => { if (__logs.length < 50) __logs.push(words.map((word) => typeof word === 'string' ? word : JSON.stringify(word)).join(' ').slice(0, 500)) };`
+/** What the sandbox uses of the language, whatever the person's own names hide of it. */
+const LANGUAGE = 'Array, Boolean, Error, JSON, Map, Math, Number, Object, Promise, String'
+
+/** Inside a block: the language's own things, under their names. */
+export const OWN_LANGUAGE = `const { ${LANGUAGE} } = __global;`
+
+/** Before the code, on one line: what it may log, how anything thrown is told, and what must not be changed from inside. */
+export const BEFORE = [
+  `'use strict'; const __global = globalThis, __post = self.postMessage.bind(self), __logs = [], __metrics = {}; self.postMessage = undefined;`,
+  `const __text = (value) => { const { ${LANGUAGE} } = __global; try { if (typeof value === 'string') return value; if (value instanceof Error) return value.name + ': ' + value.message; const json = typeof value === 'object' && value !== null ? JSON.stringify(value) : undefined; return json === undefined ? String(value) : json } catch { return '[cannot be shown]' } };`,
+  `const __thrown = (error) => { const { String } = __global; try { return { error: String(error && error.message || error), stack: String(error && error.stack || '') } } catch { return { error: 'something was thrown that has no text', stack: '' } } };`,
+  `for (const way of ['log', 'info', 'warn', 'error', 'debug']) console[way] = (...words) => { if (__logs.length < 50) __logs.push(words.map(__text).join(' ').slice(0, 500)) };`,
+].join(' ')
 
 /** After it: calls the function by its name, and answers with what it gave or threw. */
 const after = (called: string) => `
@@ -18,7 +29,7 @@ self.onmessage = async ({ data }) => {
     const rewards = await ${called}({ ...data, log_metric });
     __post({ rewards, metrics: __metrics, logs: __logs });
   } catch (error) {
-    __post({ error: String(error && error.message || error), stack: String(error && error.stack || ''), logs: __logs });
+    __post({ ...__thrown(error), logs: __logs });
   }
 }
 `
@@ -49,7 +60,7 @@ const run = ({ id, source, args, seconds }) => new Promise((done) => {
 const start = (workers, { handle, source, seconds }, post) => {
   const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
   const worker = new Worker(url), pending = new Set(), life = ++lives;
-  let current = null, asks = 0, timer;
+  let current = null, asks = 0, ready = false, timer;
   const end = (why) => {
     clearTimeout(timer);
     worker.terminate();
@@ -59,19 +70,22 @@ const start = (workers, { handle, source, seconds }, post) => {
     pending.clear();
   };
   const watch = () => { clearTimeout(timer); timer = setTimeout(() => end({ timedOut: true }), seconds * 1000); };
+  // A worker that is stuck between calls never says that it has begun the next one.
+  const rest = () => { if (pending.size > 0) watch(); else clearTimeout(timer); };
   watch();
   worker.onmessage = ({ data }) => {
-    if (data.ready) return clearTimeout(timer);
+    // Its first lines have run; whatever was sent meanwhile is waited for.
+    if (data.ready) { if (!ready) rest(); ready = true; return; }
     if (data.began) { current = data.id; return watch(); }
-    if (data.ask !== undefined) { asks++; clearTimeout(timer); return post({ handle, ...data }); }
-    clearTimeout(timer);
+    if (data.ask !== undefined) { asks++; clearTimeout(timer); return post({ ...data, handle }); }
     current = null;
     asks = 0;
     pending.delete(data.id);
+    rest();
     post({ ...data, life });
   };
   worker.onerror = (event) => { event.preventDefault(); end({ error: event.message || 'The code could not be started.', line: event.lineno }); };
-  const send = (data) => { pending.add(data.id); worker.postMessage(data); };
+  const send = (data) => { pending.add(data.id); if (current === null) watch(); worker.postMessage(data); };
   const answer = (data) => { worker.postMessage(data); if (--asks === 0) watch(); };
   workers.set(handle, { life, send, answer, end });
   return workers.get(handle);

@@ -22,13 +22,12 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
   const rows = promptParts(run)
   const config = rows ? withoutEnvironmentReward(run.config) : run.config
   const { grpo } = config
-  const openenv = config.environment.kind === 'openenv'
   const reference = referenceLines(run, adapter, start)
   const evaluation = rows ? rowsEvaluated(grpo) : evaluationParts(config, updatesOf(grpo))
   const head = [
     '# /// script',
     '# requires-python = ">=3.11"',
-    `# dependencies = ${py(requirements(openenv)).split('\n').join('\n# ')}`,
+    `# dependencies = ${py(requirements(run.config)).split('\n').join('\n# ')}`,
     '# ///',
     docstring(`Goes on in TRL with the run ${run.name.replaceAll(/\s+/g, ' ')} of GRPO Playground, after its step ${step}. How to start it: README.md.`, 0),
     '',

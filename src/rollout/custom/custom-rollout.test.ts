@@ -64,6 +64,26 @@ describe('a rollout function', () => {
     expect([last(custom.events), custom.events.filter(({ type }) => type === 'episode-started').length]).toEqual([8, 8])
   })
 
+  it('that hands in strange ids, odd options or unawaited calls is told, and spoils nothing after it', async () => {
+    const made = prepare(setUp())
+    const refused: string[] = []
+    const told = (error: Error) => void refused.push(error.message)
+    const episodes = await run(async (prompts, trainer) => {
+      for (let i = 0; i < 5; i++) await trainer.generate([[9_999_999]], {}).catch(told)
+      for (const odd of [{ top_k: 2.5 }, { top_p: 0 }, { min_p: 7 }, { temperature: 1e-320 }]) await trainer.generate(prompts, odd).catch(told)
+      const { prompt_ids, completion_ids, logprobs } = await trainer.generate(prompts)
+      void trainer.generate(prompts).catch(told)
+      return { prompt_ids, completion_ids, logprobs }
+    }, made)
+    expect(episodes).toHaveLength(8)
+    expect(refused.slice(0, 5)).toEqual(Array(5).fill(expect.stringMatching(/given the token 9999999; the vocabulary ends at/)))
+    expect(refused.slice(5, 9)).toEqual(['top_k', 'top_p', 'min_p', 'temperature'].map((key) => expect.stringContaining(`${key} of trainer.generate cannot be`) as string))
+    const finished = made.events.length
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(made.events).toHaveLength(finished)
+    expect(refused.at(-1)).toContain('The step of this trainer.generate is over.')
+  })
+
   it('may play the run’s environment over several turns, whose text is masked and whose reward counts', async () => {
     const made = prepare({ ...setUp({ groupSeeds: [7], num_generations: 2 }), reply: (turn) => (turn === 0 ? say('end') : 'done') })
     made.request.environment = made.environment

@@ -157,6 +157,7 @@ class Round {
   }
 
   async close(): Promise<void> {
+    await this.generator.close()
     this.request.lanes?.endAll()
     await Promise.all(this.sessions.map(({ session }) => session.close()))
   }
@@ -244,13 +245,23 @@ function fieldOf(value: unknown, key: string): string {
   return value[key]
 }
 
+const isWhole = (value: number): boolean => Number.isSafeInteger(value)
+/** What trainer.generate takes. */
+const ALLOWED = {
+  temperature: (value) => value === 0 || (value >= 0.01 && value <= 100),
+  top_k: (value) => isWhole(value) && value >= 0,
+  top_p: (value) => value > 0 && value <= 1,
+  min_p: (value) => value >= 0 && value <= 1,
+  max_new_tokens: (value) => isWhole(value) && value >= 1,
+} satisfies Record<keyof GenerateOptions, (value: number) => boolean>
+
 function optionsOf(given: Record<string, unknown>): GenerateOptions {
   const options: GenerateOptions = {}
   for (const key of ['temperature', 'top_k', 'top_p', 'min_p', 'max_new_tokens'] as const) {
     const value = given[key]
     if (value === undefined) continue
     if (key === 'min_p' && value === null) options.min_p = null
-    else if (typeof value !== 'number' || !(value >= 0) || (key === 'max_new_tokens' && value < 1)) throw new Error(`${key} of trainer.generate cannot be ${JSON.stringify(value)}.`)
+    else if (typeof value !== 'number' || !ALLOWED[key](value)) throw new Error(`${key} of trainer.generate cannot be ${JSON.stringify(value)}.`)
     else options[key] = value
   }
   const unknown = Object.keys(given).find((key) => !['temperature', 'top_k', 'top_p', 'min_p', 'max_new_tokens', 'rows'].includes(key))

@@ -45,6 +45,7 @@ export class Generator {
   readonly drawn: Drawn[] = []
   private readonly pool: SlotPool
   private readonly first = new Map<number, number>()
+  private closed = false
   private queue: Promise<unknown> = Promise.resolve()
 
   /** `prefix`: tokens with which the prompts of different groups begin. */
@@ -66,6 +67,7 @@ export class Generator {
 
   private async write(beginnings: readonly Beginning[], options: GenerateOptions): Promise<Drawn[]> {
     const { sampler, config, step, gate, signal, chat, lanes } = this.parts
+    this.assertOpen()
     const params = {
       temperature: options.temperature ?? config.temperature,
       top_k: options.top_k ?? config.top_k,
@@ -87,10 +89,12 @@ export class Generator {
     })
     let waiting = all.filter(({ done }) => !done)
     let writing: Writing[] = []
+    this.assertKnown(all)
     try {
       while (waiting.length + writing.length > 0) {
         await waitAtGate(gate, signal)
         if (signal?.aborted) throw new PlaygroundError('stopped', 'The run was stopped.')
+        this.assertOpen()
         const admitted = waiting.slice(0, this.pool.free)
         waiting = waiting.slice(admitted.length)
         await this.admit(admitted, waiting)
@@ -119,6 +123,25 @@ export class Generator {
     const drawn = all.map(({ index, ids, tokens }): Drawn => ({ index, ids, tokens }))
     this.drawn.push(...drawn)
     return drawn
+  }
+
+  /** Ends what is being drawn, waits until it has, and takes no more: a call that nobody awaited must not reach into the next step. */
+  async close(): Promise<void> {
+    this.closed = true
+    await this.queue
+  }
+
+  private assertOpen(): void {
+    if (this.closed) throw new PlaygroundError('stopped', 'The step of this trainer.generate is over.', 'Await every call of trainer.generate.')
+  }
+
+  /** Before any slot is taken. */
+  private assertKnown(all: readonly Writing[]): void {
+    const { largestId } = this.parts.chat
+    for (const { ids } of all) {
+      const strange = ids.find((id) => id > largestId)
+      if (strange !== undefined) throw new PlaygroundError('config', `trainer.generate was given the token ${strange}; the vocabulary ends at ${largestId}.`, 'Give ids of trainer.tokenize or of an earlier answer.')
+    }
   }
 
   private async admit(admitted: readonly Writing[], waiting: readonly Writing[]): Promise<void> {
