@@ -118,7 +118,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: 'mix',
     title: 'Two games at once',
-    description: 'Emergency stop and catch in one run, half of the prompts each: one adapter for both, each with its own tools and reward. Not yet tried to the end.',
+    description: 'Emergency stop and catch in one run, half of the prompts each: one adapter for both, each with its own tools and reward..',
     environment: {
       kind: 'mix',
       members: [laneRules, catchRules].map(({ name, prompts }) => ({
