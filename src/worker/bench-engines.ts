@@ -34,6 +34,8 @@ export interface BenchEngines {
   open(model: BenchModelName, slots: number): Promise<Measured>
   /** Counts no more. */
   close(): void
+  /** Milliseconds from any origin; tests replace the clock. */
+  now?: () => number
 }
 
 /** For the backend that a run would get. Throws PlaygroundError when WebGPU is asked for and missing. */

@@ -111,8 +111,8 @@ describe('BenchDesk', () => {
     let answered = (): void => undefined
     const done = new Promise<void>((resolve) => (answered = resolve))
     const engines = async (): Promise<BenchEngines> => {
-      const { open } = fake(false).options()
-      return { device: DEVICE, open, close: () => void closed++ }
+      const { open, now } = fake(false).options()
+      return { device: DEVICE, open, close: () => void closed++, ...(now && { now }) }
     }
     const desk = new BenchDesk((message) => {
       said.push(message)
