@@ -26,9 +26,11 @@ it.each([
   expectParity((asked) => inWorker<RunResult>('run', asked), request),
 )
 
-it.each(['int4', 'int8'] as const)('our kernels decode %s as onnxruntime’s graph does', (precision) =>
-  expectTwins((asked) => inWorker<TwinResult>('kernelTwins', asked), { qwen2: false, precision }),
-)
+it.each([
+  ['a float32 Qwen2', { qwen2: true, precision: 'float32' }],
+  ['a Qwen3 of 4-bit codes', { qwen2: false, precision: 'int4' }],
+  ['a Qwen3 of 8-bit codes', { qwen2: false, precision: 'int8' }],
+] as const)('our kernels decode %s as onnxruntime’s graph does', (_, request) => expectTwins((asked) => inWorker<TwinResult>('kernelTwins', asked), request))
 
 async function inWorker<Result>(name: string, asked: unknown): Promise<Result> {
   const { page, pageErrors } = await openHarness(browser, server.url)
