@@ -76,7 +76,7 @@ export function sftRow(seed: number, episodes: number, log: BenchLog): Promise<B
     const before = await valid()
     log(`valid before ${before.train.toFixed(3)}, held-out ${before.heldout.toFixed(3)}`)
     const began = performance.now()
-    const settings = settingsOf('sft', { learning_rate: 5e-3, max_steps: 40, seed })
+    const settings = settingsOf('sft', { learning_rate: 5e-3, max_steps: 100, seed })
     await train(engine, { kind: 'sft', prepared: sftExamples(placed(renamedGames(seed, 240)), chat, settings) }, settings)
     const seconds = Math.round((performance.now() - began) / 100) / 10
     const after = await valid()
