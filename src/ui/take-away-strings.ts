@@ -24,6 +24,12 @@ export const TAKE_AWAY_STRINGS = {
     /** Of the shipped model: PEFT needs its base, too. */
     withBase: (lora: string) => `The LoRA itself is ${lora}; the rest is the shipped model in base/, which the Hub does not have.`,
     dropped: 'Without the episodes that were dropped for room.',
+    /** Of what is JavaScript on the page. */
+    trlNotes: {
+      rollout: (name: string) => `${name}, the rollout_func, is JavaScript: its source goes along as rollout_func.js, and train.py generates with TRL’s own loop.`,
+      rewards: (names: readonly string[], judgeAlone: boolean) =>
+        `${names.join(', ')}, ${names.length === 1 ? 'a reward function' : 'reward functions'} in JavaScript: train.py has the code as a comment, to be written in Python, and ${judgeAlone ? 'does not start before' : `leaves ${names.length === 1 ? 'it' : 'them'} out until then`}.`,
+    },
     kinds: {
       everything: ['Everything', 'One zip, a folder for each: adapter, merged model where it can be made here, trajectories in Parquet, metrics as CSV and for trackio, the folder for TRL, rollouts for UNIPO; and run.json with settings and notes.'],
       adapter: ['LoRA adapter', 'adapter_config.json and adapter_model.safetensors as PEFT loads them, with a model card and the metrics.'],

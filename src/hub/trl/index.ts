@@ -16,6 +16,7 @@ import playground from '../../../e2e/taken-away/trl/playground.py?raw'
 import prompts from '../../../e2e/taken-away/trl/prompts.py?raw'
 import readers from '../../../e2e/taken-away/trl/readers.py?raw'
 import sessions from '../../../e2e/taken-away/trl/sessions.py?raw'
+import { rolloutFiles } from './javascript'
 import { rowFiles } from './prompt-parts'
 import { readme } from './readme'
 import { serverAddress } from './server-address'
@@ -67,6 +68,7 @@ export function trlFolder({ run, history, adapter, base = [], start = [], server
     { path: 'train.py', content: trainScript(run, has) },
     ...(environment.kind === 'prompts' ? rowFiles(run.config, rows) : [{ path: 'environment.py', content: environmentScript(run, url) }]),
     ...Object.entries<string>({ playground, ...helpers }).map(([name, content]) => ({ path: `${name}.py`, content })),
+    ...rolloutFiles(run.config),
     { path: 'requirements.txt', content: `${requirements(run.config).join('\n')}\n` },
     { path: 'requirements-vllm.txt', content: `${vllmRequirements(run.config).join('\n')}\n` },
     ...accelerateFiles(grpo.prompts_per_step * grpo.num_generations),

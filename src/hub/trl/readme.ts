@@ -3,17 +3,9 @@
 import { datasetLabel } from '../../core/dataset'
 import type { RunRecord, StepSummary } from '../../core/run-record'
 import { processesFor } from './accelerate'
+import { rolloutPart, rolloutRow } from './javascript'
+import { code, plainText } from './markdown'
 import { PACKAGES, VLLM } from './versions'
-
-/** User text inside Markdown: one line, with nothing that Markdown reads as markup. */
-export const plainText = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]<>()#+!|~]/g, '\\$&').trim()
-
-/** Inline code; a text with backticks gets a longer fence. */
-const code = (text: string): string => {
-  const fence = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)))
-  const one = text.replaceAll(/\s+/g, ' ')
-  return fence.length > 1 ? `${fence} ${one} ${fence}` : `${fence}${one}${fence}`
-}
 
 /** What the page measured last, where the folder goes on. */
 function lastSeen(history: readonly StepSummary[]): string {
@@ -55,9 +47,9 @@ ${rows ? `${rows.kind === 'hub' ? '' : '| data/train.jsonl | the rows |\n'}| pro
 | ${openenv ? 'sessions.py, observations.py, pictures.py, readers.py' : 'games.py, game.py'}, playground.py | what the page does around the environment: ${openenv ? 'sessions, observations as text' : 'the game’s rules'}, seeds, checks of calls |`}
 | accelerate/ | settings for one GPU and for several |
 | requirements.txt, requirements-vllm.txt | exact versions |
-${adapter ? '| adapter/ | the LoRA in PEFT’s format |\n' : ''}${base ? '| base/ | the model that it belongs to |\n' : ''}${start ? '| start/ | the LoRA that the run began with, which the KL term compares with |\n' : ''}
+${rolloutRow(config)}${adapter ? '| adapter/ | the LoRA in PEFT’s format |\n' : ''}${base ? '| base/ | the model that it belongs to |\n' : ''}${start ? '| start/ | the LoRA that the run began with, which the KL term compares with |\n' : ''}
 Search for \`STUB\` in the Python files: each marks something that does not translate, with the reason. No mark, nothing left out.
-${openenv ? serverPart(server, episodes, seedIgnored) : ''}
+${openenv ? serverPart(server, episodes, seedIgnored) : ''}${rolloutPart(config)}
 ## One machine
 
 \`\`\`sh

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../core/run-record'
 import { promptParts, type TaskParts, withoutEnvironmentReward } from './prompt-parts'
 import { rewardImports, rewardLines } from './rewards'
 import { type EvaluationParts, evaluationParts } from './evaluation'
+import { rolloutComment } from './javascript'
 import { comment, docstring, py, pyString } from './python'
 import { grpoSettings, settingLines } from './settings'
 import { requirements } from './versions'
@@ -240,7 +241,7 @@ ${rewardLines(grpo.reward_funcs)}
         args=config,
         train_dataset=dataset,
 ${evaluation.argument}        processing_class=${task.processing},
-${task.factory}${grpo.target_reward === null ? '' : '        callbacks=[StopAtTarget()],\n'}    )
+${task.factory}${rolloutComment(config)}${grpo.target_reward === null ? '' : '        callbacks=[StopAtTarget()],\n'}    )
 ${task.after}${reference}    trainer.train()
 ${evaluation.last}    trainer.save_model(args.output_dir)
     trainer.save_state()

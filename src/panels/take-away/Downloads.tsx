@@ -7,7 +7,7 @@ import { bytes } from '../../ui/format'
 import { Help } from '../../ui/Help'
 import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import type { ExportKind } from '../../worker/protocol'
-import { EXPORT_KINDS, expectedBytes, hasBase, loraBytes, whyNot } from './possible'
+import { EXPORT_KINDS, expectedBytes, hasBase, loraBytes, notesOn, whyNot } from './possible'
 
 export function Downloads({ run }: { run: RunRecord }) {
   return (
@@ -46,6 +46,7 @@ function Download({ run, kind }: { run: RunRecord; kind: ExportKind }) {
           {why ?? explanation}
           {why === null && kind === 'adapter' && hasBase(run) && ` ${words.withBase(bytes(loraBytes(run)))}`}
           {why === null && run.droppedSteps > 0 && kind.startsWith('trajectories') && ` ${words.dropped}`}
+          {why === null && notesOn(run, kind).map((note) => ` ${note}`)}
         </p>
       </div>
       <button

@@ -32,3 +32,14 @@ export function expectedBytes(run: RunRecord, kind: ExportKind): number | null {
   if (kind === 'adapter') return loraBytes(run) + (hasBase(run) ? 4 * engine.parameters : 0)
   return kind === 'merged' ? 4 * engine.parameters : null
 }
+
+/** What a person should know of a file of this kind before it is made, as sentences. */
+export function notesOn({ config: { environment, rollout_func, grpo } }: RunRecord, kind: ExportKind): string[] {
+  if (kind !== 'trl') return []
+  const words = TAKE_AWAY_STRINGS.downloads.trlNotes
+  const functions = grpo.reward_funcs.flatMap((func) => (func.name === 'custom' ? [func.called] : []))
+  return [
+    ...(rollout_func ? [words.rollout(rollout_func.called)] : []),
+    ...(functions.length > 0 ? [words.rewards(functions, environment.kind === 'prompts')] : []),
+  ]
+}

@@ -106,6 +106,17 @@ describe('the files of a run', () => {
     expect(page.text('downloads')).toContain('No step of it was kept with its adapter.')
   })
 
+  it('for TRL say before they are made what of the run is JavaScript', async () => {
+    const plain = await open()
+    expect(plain.host.querySelector('#export-trl-what')?.textContent).not.toContain('JavaScript')
+    const code = { called: 'my_rollout', code: 'function my_rollout() {}' }
+    const grpo = { ...A.config.grpo, reward_funcs: [{ name: 'custom', called: 'mine', code: '' } as const] }
+    const page = await open([{ ...A, config: { ...A.config, rollout_func: code, grpo } }])
+    const text = page.host.querySelector('#export-trl-what')?.textContent ?? ''
+    expect(text).toContain('my_rollout, the rollout_func, is JavaScript: its source goes along as rollout_func.js, and train.py generates with TRL’s own loop.')
+    expect(text).toContain('mine, a reward function in JavaScript: train.py has the code as a comment, to be written in Python, and leaves it out until then.')
+  })
+
   it('do not exist before the first step', async () => {
     const page = await open([], null)
     expect(page.text('nothing-to-take')).toContain('once its first step has ended')
