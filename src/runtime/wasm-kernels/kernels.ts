@@ -1,0 +1,363 @@
+/** The inner loops of our own engine on WebAssembly, as code: products over packed matrices, norms, rotation, attention, SwiGLU. */
+
+import { call, type Code, f32, f32x4, FunctionWriter, get, i32, i32x4, type Local, set, type Type, when, type WrittenFunction, writeModule } from './assembler'
+
+/** Columns of a matrix that lie together: a panel is [depth, PANEL]. */
+export const PANEL = 8
+const VECTORS = PANEL / 4
+const PANEL_BYTES = PANEL * 4
+/** Steps of the depth that a product's loop takes at once; every depth is a multiple. */
+export const DEPTH_STEP = 4
+/** Rows of the first factor that `outer` takes at once. */
+export const OUTER_ROWS = 4
+
+/** Addresses and strides are bytes, counts are elements. */
+export interface Kernels {
+  /**
+   * out [R, 8 · panels] = a [R, depth] · w, or added to it: R = 4, 2, 1 rows over one panel, over 2 or over 4 at once (`panels` a multiple of it).
+   * Every element is summed in the order of the depth, so a row does not depend on its company.
+   */
+  product4(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
+  product2(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
+  product2of2(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
+  product1(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
+  product1of4(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
+  /** out [4, 8 · tiles] = Σ over rows of p[row, 0..4]ᵀ · q[row, …]. */
+  outer(p: number, pStride: number, q: number, qStride: number, out: number, outStride: number, rows: number, tiles: number): void
+  /** out = x / rms(x) · w; returns 1 / rms(x). */
+  rmsNorm(x: number, w: number, out: number, n: number, epsilon: number): number
+  /** dx, or dx += with `add`, of rmsNorm. */
+  rmsNormBackward(x: number, w: number, dy: number, rstd: number, dx: number, n: number, add: number): void
+  /** Rotates the halves of one head; `sign` −1 turns back. In place allowed. */
+  rotate(x: number, cos: number, sin: number, out: number, half: number, sign: number): void
+  /** out[j] = scale · q · k[j], j < n; writes on to the next multiple of 4. */
+  scores(q: number, k: number, kStride: number, out: number, n: number, dim: number, scale: number): void
+  /** In place over n scores; what lies behind them up to a multiple of 4 is overwritten. */
+  softmax(p: number, n: number): void
+  /** out = Σ p[j] · v[j], or added to it. */
+  mix(p: number, v: number, vStride: number, out: number, n: number, dim: number, add: number): void
+  dot(a: number, b: number, n: number): number
+  /** out += scale · x */
+  axpy(out: number, x: number, n: number, scale: number): void
+  /** out[j] = p[j] · (d[j] − mean) · scale */
+  softmaxBackward(p: number, d: number, out: number, n: number, mean: number, scale: number): void
+  /** out = silu(gate) · up */
+  swiglu(gate: number, up: number, out: number, n: number): void
+  swigluBackward(gate: number, up: number, dOut: number, dGate: number, dUp: number, n: number): void
+}
+
+const ADDRESS = 'i32' as const
+const bytes = (count: Code): Code => i32.mul(count, i32.const(4))
+const plus = (local: Local, by: Code): Code => set(local, i32.add(get(local), by))
+const sumOf = (v: Code): Code => f32.add(f32.add(f32x4.lane(v, 0), f32x4.lane(v, 1)), f32.add(f32x4.lane(v, 2), f32x4.lane(v, 3)))
+
+/** Place of exp in the module. */
+const EXP = 0
+const exp = (x: Code): Code => call(EXP, x)
+
+/** exp of four floats within 2 units of the last place (Cephes' polynomial); below −87.3 it is about 1e-38 instead of less. */
+function writeExp(): WrittenFunction {
+  const writer = new FunctionWriter(['v128'], 'v128')
+  const [x] = writer.params as [Local]
+  const [n, r] = writer.localsOf('v128', 2) as [Local, Local]
+  const polynomial = [1.398199950e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1].reduce<Code>(
+    (sum, c) => f32x4.add(f32x4.mul(sum, get(r)), f32x4.const(c)),
+    f32x4.const(1.98756915e-4),
+  )
+  const body = [
+    ...set(x, f32x4.max(f32x4.min(get(x), f32x4.const(88)), f32x4.const(-87.3))),
+    ...set(n, f32x4.nearest(f32x4.mul(get(x), f32x4.const(1.44269504088896341)))),
+    ...set(r, f32x4.sub(f32x4.sub(get(x), f32x4.mul(get(n), f32x4.const(0.693359375))), f32x4.mul(get(n), f32x4.const(-2.12194440e-4)))),
+    ...f32x4.mul(
+      f32x4.add(f32x4.add(f32x4.mul(polynomial, f32x4.mul(get(r), get(r))), get(r)), f32x4.const(1)),
+      i32x4.shl(i32x4.add(i32x4.fromFloat(get(n)), i32x4.const(127)), 23),
+    ),
+  ]
+  return { name: null, writer, body }
+}
+
+function writeProduct(name: string, rows: number, together: number): WrittenFunction {
+  const writer = new FunctionWriter(Array.from({ length: 8 }, () => ADDRESS))
+  const [a, aStride, w, out, outStride, depth, panels, add] = writer.params as [Local, Local, Local, Local, Local, Local, Local, Local]
+  const [panel, k, place, size] = writer.localsOf('i32', 4) as [Local, Local, Local, Local]
+  const at = writer.localsOf('i32', rows)
+  const streams = writer.localsOf('i32', together)
+  const sums = Array.from({ length: rows }, () => writer.localsOf('v128', VECTORS * together))
+  const columns = writer.localsOf('v128', VECTORS * together)
+  const value = writer.local('v128')
+  const rowAddresses = (first: Local, stride: Local, places: readonly Local[]): Code =>
+    places.flatMap((to, r) => set(to, r === 0 ? get(first) : i32.add(get(places[r - 1] as Local), get(stride))))
+  const eachSum = (of: (row: number, v: number, sum: Local) => Code): Code => sums.flatMap((row, r) => row.flatMap((sum, v) => of(r, v, sum)))
+  const step: Code = Array.from({ length: DEPTH_STEP }, (_, u) => [
+    ...columns.flatMap((column, v) => set(column, f32x4.load(get(streams[Math.floor(v / VECTORS)] as Local), u * PANEL_BYTES + 16 * (v % VECTORS)))),
+    ...at.flatMap((row, r) => [
+      ...set(value, f32x4.loadSplat(get(row), 4 * u)),
+      ...columns.flatMap((column, v) => {
+        const sum = sums[r]?.[v] as Local
+        return set(sum, f32x4.add(get(sum), f32x4.mul(get(value), get(column))))
+      }),
+    ]),
+  ]).flat()
+  const body = [
+    ...set(size, i32.mul(get(depth), i32.const(PANEL_BYTES))),
+    ...writer.loop(panel, get(panels), together, [
+      ...rowAddresses(out, outStride, at),
+      ...when(get(add), eachSum((r, v, sum) => set(sum, f32x4.load(get(at[r] as Local), 16 * v)))),
+      ...when(i32.sub(i32.const(1), get(add)), eachSum((_r, _v, sum) => set(sum, f32x4.const(0)))),
+      ...rowAddresses(a, aStride, at),
+      ...streams.flatMap((stream, s) => set(stream, s === 0 ? get(w) : i32.add(get(streams[s - 1] as Local), get(size)))),
+      ...writer.loop(k, get(depth), DEPTH_STEP, [
+        ...step,
+        ...streams.flatMap((stream) => plus(stream, i32.const(DEPTH_STEP * PANEL_BYTES))),
+        ...at.flatMap((row) => plus(row, i32.const(4 * DEPTH_STEP))),
+      ]),
+      ...set(place, get(out)),
+      ...sums.flatMap((row) => [...row.flatMap((sum, v) => f32x4.store(get(place), get(sum), 16 * v)), ...plus(place, get(outStride))]),
+      ...plus(out, i32.const(together * PANEL_BYTES)),
+      ...plus(w, i32.mul(get(size), i32.const(together))),
+    ]),
+  ]
+  return { name, writer, body }
+}
+
+function writeOuter(): WrittenFunction {
+  const writer = new FunctionWriter(Array.from({ length: 8 }, () => ADDRESS))
+  const [p, pStride, q, qStride, out, outStride, rows, tiles] = writer.params as [Local, Local, Local, Local, Local, Local, Local, Local]
+  const [tile, row, from, to, place] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
+  const sums = Array.from({ length: OUTER_ROWS }, () => writer.localsOf('v128', VECTORS))
+  const columns = writer.localsOf('v128', VECTORS)
+  const value = writer.local('v128')
+  const body = writer.loop(tile, get(tiles), 1, [
+    ...sums.flat().flatMap((sum) => set(sum, f32x4.const(0))),
+    ...set(from, get(p)),
+    ...set(to, get(q)),
+    ...writer.loop(row, get(rows), 1, [
+      ...columns.flatMap((column, v) => set(column, f32x4.load(get(to), 16 * v))),
+      ...sums.flatMap((line, i) => [
+        ...set(value, f32x4.loadSplat(get(from), 4 * i)),
+        ...line.flatMap((sum, v) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), get(columns[v] as Local))))),
+      ]),
+      ...plus(from, get(pStride)),
+      ...plus(to, get(qStride)),
+    ]),
+    ...set(place, get(out)),
+    ...sums.flatMap((line) => [...line.flatMap((sum, v) => f32x4.store(get(place), get(sum), 16 * v)), ...plus(place, get(outStride))]),
+    ...plus(out, i32.const(PANEL_BYTES)),
+    ...plus(q, i32.const(PANEL_BYTES)),
+  ])
+  return { name: 'outer', writer, body }
+}
+
+/** A function whose pointers walk together, four floats a turn. */
+function walking(name: string, types: readonly Type[], result: Type | null, write: (writer: FunctionWriter, walk: (pointers: readonly Local[], n: Local, body: Code) => Code) => Code): WrittenFunction {
+  const writer = new FunctionWriter(types, result)
+  const i = writer.local('i32')
+  const walk = (pointers: readonly Local[], n: Local, body: Code): Code => writer.loop(i, get(n), 4, [...body, ...pointers.flatMap((pointer) => plus(pointer, i32.const(16)))])
+  return { name, writer, body: write(writer, walk) }
+}
+
+const back = (pointer: Local, n: Local): Code => set(pointer, i32.sub(get(pointer), bytes(get(n))))
+
+function writeNorms(): WrittenFunction[] {
+  const forward = walking('rmsNorm', ['i32', 'i32', 'i32', 'i32', 'f32'], 'f32', (writer, walk) => {
+    const [x, w, out, n, epsilon] = writer.params as [Local, Local, Local, Local, Local]
+    const squares = writer.local('v128')
+    const rstd = writer.local('f32')
+    return [
+      ...walk([x], n, set(squares, f32x4.add(get(squares), f32x4.mul(f32x4.load(get(x)), f32x4.load(get(x)))))),
+      ...back(x, n),
+      ...set(rstd, f32.div(f32.const(1), f32.sqrt(f32.add(f32.div(sumOf(get(squares)), f32.fromInt(get(n))), get(epsilon))))),
+      ...walk([x, w, out], n, f32x4.store(get(out), f32x4.mul(f32x4.mul(f32x4.load(get(x)), f32x4.splat(get(rstd))), f32x4.load(get(w))))),
+      ...get(rstd),
+    ]
+  })
+  const backward = walking('rmsNormBackward', ['i32', 'i32', 'i32', 'f32', 'i32', 'i32', 'i32'], null, (writer, walk) => {
+    const [x, w, dy, rstd, dx, n, add] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
+    const [sum, slope] = writer.localsOf('v128', 2) as [Local, Local]
+    const along = writer.local('f32')
+    const weighted = f32x4.mul(f32x4.load(get(w)), f32x4.load(get(dy)))
+    return [
+      ...walk([x, w, dy], n, set(sum, f32x4.add(get(sum), f32x4.mul(weighted, f32x4.load(get(x)))))),
+      ...[x, w, dy].flatMap((pointer) => back(pointer, n)),
+      // rstd³ · Σ w dy x / n
+      ...set(along, f32.div(f32.mul(f32.mul(f32.mul(get(rstd), get(rstd)), get(rstd)), sumOf(get(sum))), f32.fromInt(get(n)))),
+      ...walk([x, w, dy, dx], n, [
+        ...set(slope, f32x4.sub(f32x4.mul(weighted, f32x4.splat(get(rstd))), f32x4.mul(f32x4.load(get(x)), f32x4.splat(get(along))))),
+        ...when(get(add), set(slope, f32x4.add(get(slope), f32x4.load(get(dx))))),
+        ...f32x4.store(get(dx), get(slope)),
+      ]),
+    ]
+  })
+  return [forward, backward]
+}
+
+function writeRotate(): WrittenFunction {
+  return walking('rotate', ['i32', 'i32', 'i32', 'i32', 'i32', 'f32'], null, (writer, walk) => {
+    const [x, cos, sin, out, half, sign] = writer.params as [Local, Local, Local, Local, Local, Local]
+    const [x2, out2] = writer.localsOf('i32', 2) as [Local, Local]
+    const [a, b, c, s] = writer.localsOf('v128', 4) as [Local, Local, Local, Local]
+    return [
+      ...set(x2, i32.add(get(x), bytes(get(half)))),
+      ...set(out2, i32.add(get(out), bytes(get(half)))),
+      ...walk([x, x2, cos, sin, out, out2], half, [
+        ...set(a, f32x4.load(get(x))),
+        ...set(b, f32x4.load(get(x2))),
+        ...set(c, f32x4.load(get(cos))),
+        ...set(s, f32x4.mul(f32x4.load(get(sin)), f32x4.splat(get(sign)))),
+        ...f32x4.store(get(out), f32x4.sub(f32x4.mul(get(a), get(c)), f32x4.mul(get(b), get(s)))),
+        ...f32x4.store(get(out2), f32x4.add(f32x4.mul(get(b), get(c)), f32x4.mul(get(a), get(s)))),
+      ]),
+    ]
+  })
+}
+
+function writeScores(): WrittenFunction {
+  const writer = new FunctionWriter(['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'f32'])
+  const [q, k, kStride, out, n, dim, scale] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
+  const [j, d, from] = writer.localsOf('i32', 3) as [Local, Local, Local]
+  const keys = writer.localsOf('i32', 4)
+  const sums = writer.localsOf('v128', 4)
+  const value = writer.local('v128')
+  const [a, b, c, e] = sums as [Local, Local, Local, Local]
+  // The sums of four registers as one register.
+  const low = f32x4.add(f32x4.shuffle(get(a), get(b), [0, 4, 1, 5]), f32x4.shuffle(get(a), get(b), [2, 6, 3, 7]))
+  const high = f32x4.add(f32x4.shuffle(get(c), get(e), [0, 4, 1, 5]), f32x4.shuffle(get(c), get(e), [2, 6, 3, 7]))
+  const body = writer.loop(j, get(n), 4, [
+    ...keys.flatMap((key, i) => set(key, i === 0 ? get(k) : i32.add(get(keys[i - 1] as Local), get(kStride)))),
+    ...sums.flatMap((sum) => set(sum, f32x4.const(0))),
+    ...set(from, get(q)),
+    ...writer.loop(d, get(dim), 4, [
+      ...set(value, f32x4.load(get(from))),
+      ...sums.flatMap((sum, i) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), f32x4.load(get(keys[i] as Local)))))),
+      ...keys.flatMap((key) => plus(key, i32.const(16))),
+      ...plus(from, i32.const(16)),
+    ]),
+    ...set(a, low),
+    ...set(c, high),
+    ...f32x4.store(get(out), f32x4.mul(f32x4.add(f32x4.shuffle(get(a), get(c), [0, 1, 4, 5]), f32x4.shuffle(get(a), get(c), [2, 3, 6, 7])), f32x4.splat(get(scale)))),
+    ...plus(out, i32.const(16)),
+    ...plus(k, i32.mul(get(kStride), i32.const(4))),
+  ])
+  return { name: 'scores', writer, body }
+}
+
+function writeSoftmax(): WrittenFunction[] {
+  const forward = walking('softmax', ['i32', 'i32'], null, (writer, walk) => {
+    const [p, n] = writer.params as [Local, Local]
+    const [j, padded] = writer.localsOf('i32', 2) as [Local, Local]
+    const [most, sum, value] = writer.localsOf('v128', 3) as [Local, Local, Local]
+    const pairs = (v: Local): Code => f32.max(f32.max(f32x4.lane(get(v), 0), f32x4.lane(get(v), 1)), f32.max(f32x4.lane(get(v), 2), f32x4.lane(get(v), 3)))
+    const end = i32.add(get(p), bytes(get(n)))
+    return [
+      ...set(padded, i32.and(i32.add(get(n), i32.const(3)), i32.const(-4))),
+      ...writer.loop(j, i32.sub(get(padded), get(n)), 1, f32.store(i32.add(end, bytes(get(j))), f32.const(-Infinity))),
+      ...set(most, f32x4.const(-Infinity)),
+      ...walk([p], padded, set(most, f32x4.max(get(most), f32x4.load(get(p))))),
+      ...back(p, padded),
+      ...set(most, f32x4.splat(pairs(most))),
+      ...walk([p], padded, [
+        ...set(value, exp(f32x4.sub(f32x4.load(get(p)), get(most)))),
+        ...set(sum, f32x4.add(get(sum), get(value))),
+        ...f32x4.store(get(p), get(value)),
+      ]),
+      ...back(p, padded),
+      ...set(sum, f32x4.splat(f32.div(f32.const(1), sumOf(get(sum))))),
+      ...walk([p], padded, f32x4.store(get(p), f32x4.mul(f32x4.load(get(p)), get(sum)))),
+    ]
+  })
+  const backward = walking('softmaxBackward', ['i32', 'i32', 'i32', 'i32', 'f32', 'f32'], null, (writer, walk) => {
+    const [p, d, out, n, mean, scale] = writer.params as [Local, Local, Local, Local, Local, Local]
+    const slope = f32x4.mul(f32x4.load(get(p)), f32x4.sub(f32x4.load(get(d)), f32x4.splat(get(mean))))
+    return walk([p, d, out], n, f32x4.store(get(out), f32x4.mul(slope, f32x4.splat(get(scale)))))
+  })
+  return [forward, backward]
+}
+
+function writeMix(): WrittenFunction {
+  const writer = new FunctionWriter(Array.from({ length: 7 }, () => ADDRESS))
+  const [p, v, vStride, out, n, dim, add] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
+  const [d, j, weight, row, rest] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
+  const value = writer.local('v128')
+  const sums = writer.localsOf('v128', 8)
+  const columns = (count: number): Code => {
+    const used = sums.slice(0, count)
+    return [
+      ...when(get(add), used.flatMap((sum, i) => set(sum, f32x4.load(get(out), 16 * i)))),
+      ...when(i32.sub(i32.const(1), get(add)), used.flatMap((sum) => set(sum, f32x4.const(0)))),
+      ...set(weight, get(p)),
+      ...set(row, get(v)),
+      ...writer.loop(j, get(n), 1, [
+        ...set(value, f32x4.loadSplat(get(weight))),
+        ...used.flatMap((sum, i) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), f32x4.load(get(row), 16 * i))))),
+        ...plus(weight, i32.const(4)),
+        ...plus(row, get(vStride)),
+      ]),
+      ...used.flatMap((sum, i) => f32x4.store(get(out), get(sum), 16 * i)),
+      ...plus(out, i32.const(16 * count)),
+      ...plus(v, i32.const(16 * count)),
+    ]
+  }
+  const body = [
+    ...set(rest, i32.and(get(dim), i32.const(31))),
+    ...writer.loop(d, i32.sub(get(dim), get(rest)), 32, columns(8)),
+    ...writer.loop(d, get(rest), 4, columns(1)),
+  ]
+  return { name: 'mix', writer, body }
+}
+
+function writeVectors(): WrittenFunction[] {
+  const dot = walking('dot', ['i32', 'i32', 'i32'], 'f32', (writer, walk) => {
+    const [a, b, n] = writer.params as [Local, Local, Local]
+    const sum = writer.local('v128')
+    return [...walk([a, b], n, set(sum, f32x4.add(get(sum), f32x4.mul(f32x4.load(get(a)), f32x4.load(get(b)))))), ...sumOf(get(sum))]
+  })
+  const axpy = walking('axpy', ['i32', 'i32', 'i32', 'f32'], null, (writer, walk) => {
+    const [out, x, n, scale] = writer.params as [Local, Local, Local, Local]
+    return walk([out, x], n, f32x4.store(get(out), f32x4.add(f32x4.load(get(out)), f32x4.mul(f32x4.load(get(x)), f32x4.splat(get(scale))))))
+  })
+  return [dot, axpy]
+}
+
+function writeSwiglu(): WrittenFunction[] {
+  const sigmoid = (x: Code): Code => f32x4.div(f32x4.const(1), f32x4.add(f32x4.const(1), exp(f32x4.neg(x))))
+  const forward = walking('swiglu', ['i32', 'i32', 'i32', 'i32'], null, (writer, walk) => {
+    const [gate, up, out, n] = writer.params as [Local, Local, Local, Local]
+    const g = writer.local('v128')
+    return walk([gate, up, out], n, [...set(g, f32x4.load(get(gate))), ...f32x4.store(get(out), f32x4.mul(f32x4.mul(get(g), sigmoid(get(g))), f32x4.load(get(up))))])
+  })
+  const backward = walking('swigluBackward', ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], null, (writer, walk) => {
+    const [gate, up, dOut, dGate, dUp, n] = writer.params as [Local, Local, Local, Local, Local, Local]
+    const [g, s, d, u] = writer.localsOf('v128', 4) as [Local, Local, Local, Local]
+    return walk([gate, up, dOut, dGate, dUp], n, [
+      ...set(g, f32x4.load(get(gate))),
+      ...set(s, sigmoid(get(g))),
+      ...set(d, f32x4.load(get(dOut))),
+      ...set(u, f32x4.load(get(up))),
+      ...f32x4.store(get(dUp), f32x4.mul(get(d), f32x4.mul(get(g), get(s)))),
+      // silu′ = s · (1 + g · (1 − s))
+      ...f32x4.store(get(dGate), f32x4.mul(f32x4.mul(f32x4.mul(get(d), get(u)), get(s)), f32x4.add(f32x4.const(1), f32x4.mul(get(g), f32x4.sub(f32x4.const(1), get(s)))))),
+    ])
+  })
+  return [forward, backward]
+}
+
+/** The module; it imports memory 'env.memory', whose exports are Kernels. */
+export function kernelModule(shared: boolean, maximumPages: number): Uint8Array<ArrayBuffer> {
+  const functions = [
+    writeExp(),
+    writeProduct('product4', 4, 1),
+    writeProduct('product2', 2, 1),
+    writeProduct('product2of2', 2, 2),
+    writeProduct('product1', 1, 1),
+    writeProduct('product1of4', 1, 4),
+    writeOuter(),
+    ...writeNorms(),
+    writeRotate(),
+    writeScores(),
+    ...writeSoftmax(),
+    writeMix(),
+    ...writeVectors(),
+    ...writeSwiglu(),
+  ]
+  return writeModule(functions, shared, maximumPages)
+}
