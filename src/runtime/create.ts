@@ -16,6 +16,7 @@ import { EngineSampler } from './sampler'
 import { Sessions } from './sessions'
 import { EngineTrainer } from './trainer'
 import { WasmDevice } from './wasm-device'
+import { KernelEngine } from './wasm-kernels/kernel-engine'
 import { WebGpuDevice } from './webgpu-device'
 import { type DeviceWeights, frozenWeights, loadWeights, readBack } from './weights'
 
@@ -41,6 +42,8 @@ export interface EngineOptions {
   headLimits?: HeadLimits
   /** The LoRA that step 0 has instead of a fresh one; its shapes must be those of `lora`. */
   startingAdapter?: readonly NamedTensor[] | null
+  /** Whether our own WASM kernels run the layers where they fit; else onnxruntime does. True unless given. */
+  ownKernels?: boolean
   /** GPU adapter's name, for people. */
   adapterName?: string
 }
@@ -72,7 +75,7 @@ export async function createEngine(options: EngineOptions): Promise<EngineInstan
 }
 
 async function assemble(
-  { lora, backend, threads, slots, modelName, seed, contextLength: asked, microBatchTokens, headLimits, startingAdapter = null }: EngineOptions,
+  { lora, backend, threads, slots, modelName, seed, contextLength: asked, microBatchTokens, headLimits, startingAdapter = null, ownKernels = true }: EngineOptions,
   config: ModelConfig,
   spec: ArtifactSpec,
   weights: DeviceWeights,
@@ -94,7 +97,9 @@ async function assemble(
     contextLength,
     headLimits: headLimits ?? HEAD_LIMITS,
     startingAdapter,
+    kernels: null,
   }
+  if (ownKernels) model.kernels = await KernelEngine.make(model, threads)
   if (startingAdapter) model.parameters.importTensors(startingAdapter)
   if (!lora) model.startingAdapter = await model.parameters.exportTensors()
   const info: EngineInfo = {
@@ -184,7 +189,7 @@ export class EngineInstance extends EngineTrainer implements Engine {
 
   /** Device memory in use, bytes. */
   get allocatedBytes(): number {
-    return this.loaded.device.allocatedBytes
+    return this.loaded.device.allocatedBytes + (this.loaded.kernels?.allocatedBytes ?? 0)
   }
 
   override resetAdapter(seed: number): void {
@@ -207,6 +212,8 @@ export class EngineInstance extends EngineTrainer implements Engine {
 
   async dispose(): Promise<void> {
     await this.queue
+    this.loaded.kernels?.dispose()
+    this.loaded.kernels = null
     // Outputs must be given back while their sessions are there.
     await this.loaded.device.dispose()
     await this.loaded.sessions.release()

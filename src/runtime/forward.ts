@@ -1,21 +1,34 @@
 /** The training forward pass of one micro-batch: keeps each layer's input, scores the trained rows. */
 
 import type { ArtifactName } from '../artifacts/spec'
-import type { DeviceTensor } from './device'
+import { type DeviceTensor, hostFloats } from './device'
 import { type HeadChunk, scoreRows } from './head'
 import type { LoadedModel, Scope } from './model'
 import { type HeadRow, type MicroBatch, microBatchArrays } from './packing'
+import { batchRows, type BatchRows, type KernelEngine, type KernelPass } from './wasm-kernels/kernel-engine'
+import { VIEW_WORDS } from './wasm-kernels/layer'
+
+/** What the backward pass needs of the layers, by what computed them. */
+export type LayersPass =
+  | {
+      by: 'graphs'
+      ids: DeviceTensor
+      /** Inputs that every block graph takes. */
+      shared: Record<string, DeviceTensor>
+      /** Input of each layer, then the output of the last: [layers + 1] of [batch · tokens, hidden]. */
+      states: DeviceTensor[]
+      /** What each layer's backward need not compute again, by its input's name; null where it does. */
+      kept: Record<string, DeviceTensor>[] | null
+    }
+  | { by: 'kernels'; pass: KernelPass }
 
 export interface ForwardPass {
   micro: MicroBatch
-  ids: DeviceTensor
-  /** Inputs that every block graph takes. */
-  shared: Record<string, DeviceTensor>
-  /** Input of each layer, then the output of the last: [layers + 1] of [batch · tokens, hidden]. */
-  states: DeviceTensor[]
+  /** Output of the last layer, [rows, hidden]; with graphs each of the batch's rows is padded. */
+  y: DeviceTensor
+  rows: number
+  layers: LayersPass
   chunks: HeadChunk[]
-  /** What each layer's backward need not compute again, by its input's name; null where it does. */
-  kept: Record<string, DeviceTensor>[] | null
 }
 
 /**
@@ -24,9 +37,9 @@ export interface ForwardPass {
  */
 const KEPT_BYTES = 256e6
 
-/** All head rows of a micro-batch with x's row counted over the whole micro-batch. */
-function headRows(micro: MicroBatch): HeadRow[] {
-  return micro.rows.flatMap((row, r) => row.heads.map((head) => ({ ...head, at: head.at + r * micro.tokens })))
+/** All head rows of a micro-batch with x's row counted over the whole micro-batch; `starts`: where each of its rows begins. */
+function headRows(micro: MicroBatch, starts: readonly number[]): HeadRow[] {
+  return micro.rows.flatMap((row, r) => row.heads.map((head) => ({ ...head, at: head.at + (starts[r] as number) })))
 }
 
 /** Runs embed, the blocks and head_forward. Device tensors are kept by `scope`. `trains`: a backward pass follows. */
@@ -38,6 +51,16 @@ export async function forward(
   adapter: readonly DeviceTensor[] | undefined,
   trains = false,
 ): Promise<ForwardPass> {
+  const through = model.kernels ? kernelLayers(model, model.kernels, scope, micro, adapter, trains) : await graphLayers(model, scope, micro, adapter, trains)
+  const chunks = await scoreRows(model, through.y, headRows(micro, through.starts), temperature)
+  return { micro, y: through.y, rows: through.rows, layers: through.layers, chunks }
+}
+
+interface Through extends Pick<ForwardPass, 'y' | 'rows' | 'layers'> {
+  starts: number[]
+}
+
+async function graphLayers(model: LoadedModel, scope: Scope, micro: MicroBatch, adapter: readonly DeviceTensor[] | undefined, trains: boolean): Promise<Through> {
   const { device, sessions, weights, parameters, spec } = model
   const { batch, tokens } = micro
   const arrays = microBatchArrays(micro)
@@ -60,7 +83,44 @@ export async function forward(
     kept.push(rest)
     states.push(scope.keep(y as DeviceTensor))
   }
+  const starts = micro.rows.map((_, r) => r * tokens)
+  return { y: states[layers] as DeviceTensor, rows: batch * tokens, layers: { by: 'graphs', ids, shared, states, kept: keeps ? kept : null }, starts }
+}
 
-  const chunks = await scoreRows(model, states[states.length - 1] as DeviceTensor, headRows(micro), temperature)
-  return { micro, ids, shared, states, chunks, kept: keeps ? kept : null }
+/** The same on our own kernels, whose rows are not padded. */
+function kernelLayers({ device, weights, spec }: LoadedModel, kernels: KernelEngine, scope: Scope, micro: MicroBatch, adapter: readonly DeviceTensor[] | undefined, trains: boolean): Through {
+  const { hidden_size: hidden } = spec.config
+  const table = hostFloats(weights.table.table)
+  const starts: number[] = []
+  let rows = 0
+  for (const row of micro.rows) {
+    starts.push(rows)
+    rows += row.ids.length
+  }
+  const batch = batchRows(rows)
+  const x = new Float32Array(rows * hidden)
+  micro.rows.forEach((row, r) => {
+    const start = starts[r] as number
+    row.ids.forEach((id, i) => {
+      x.set(table.subarray(id * hidden, (id + 1) * hidden), (start + i) * hidden)
+      batch.positions[start + i] = row.positions[i] as number
+    })
+    viewsOf(row.branches, start, batch)
+  })
+  const { y, pass } = kernels.forward(x, batch, adapter, trains)
+  scope.atEnd(() => kernels.end(pass))
+  return { y: device.host(y, [rows, hidden]), rows, layers: { by: 'kernels', pass }, starts }
+}
+
+/** A token sees its row's shared beginning and its own branch up to itself. */
+function viewsOf(branches: readonly number[], start: number, batch: BatchRows): void {
+  let shared = 0
+  let branch = 0
+  branches.forEach((name, i) => {
+    if (name === 0) shared = i + 1
+    else if (name !== branches[i - 1]) branch = i
+    const own = name === 0 ? 0 : i + 1 - branch
+    batch.views.set([start, shared, start + branch, own], (start + i) * VIEW_WORDS)
+    batch.most = Math.max(batch.most, shared + own)
+  })
 }

@@ -8,6 +8,7 @@ import type { Parameters } from './parameters'
 import type { ModelConfig } from '../model/config'
 import type { Sessions } from './sessions'
 import { type DeviceWeights, ropeTables } from './weights'
+import type { KernelEngine } from './wasm-kernels/kernel-engine'
 
 export interface LoadedModel {
   device: Device
@@ -21,6 +22,8 @@ export interface LoadedModel {
   headLimits: HeadLimits
   /** What resetAdapter goes back to: in full training the weights as they were loaded; null draws a fresh LoRA. */
   startingAdapter: readonly NamedTensor[] | null
+  /** Our own kernels on WASM; null where onnxruntime runs the layers. */
+  kernels: KernelEngine | null
 }
 
 /** Rotary tables [rows, head_dim / 2] on the device, made again when a packed row is longer than them. */
@@ -55,12 +58,18 @@ export function scalar(device: Device, value: number): DeviceTensor {
 /** Frees everything that a step made, whether it ended well or not. */
 export class Scope {
   private readonly held: DeviceTensor[] = []
+  private readonly last: (() => void)[] = []
   constructor(private readonly device: Device) {}
   keep<T extends DeviceTensor>(tensor: T): T {
     this.held.push(tensor)
     return tensor
   }
+  /** Does `work` when the step is over. */
+  atEnd(work: () => void): void {
+    this.last.push(work)
+  }
   release(): void {
     this.device.free(...this.held.splice(0))
+    for (const work of this.last.splice(0)) work()
   }
 }

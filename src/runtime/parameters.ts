@@ -70,6 +70,8 @@ export class Parameters {
   /** Places in the layout of each layer's tensors: every decoded token asks for all layers. */
   private readonly byLayer: number[][] = []
   private noAdapter: readonly DeviceTensor[] | null = null
+  /** How often the trained values were replaced. */
+  changes = 0
 
   constructor(
     private readonly device: Device,
@@ -98,6 +100,7 @@ export class Parameters {
 
   /** Copies the flat vector into the single tensors: the sampler and the trainer then see the new weights. */
   distribute(): void {
+    this.changes++
     this.device.copy(this.layout.map((entry, i) => this.into(entry, this.flat.value, this.tensors[i] as DeviceTensor)))
   }
 

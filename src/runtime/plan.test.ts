@@ -50,7 +50,7 @@ it('is what the engine allocates: weights, LoRA and moments, to the byte but for
   const config = { ...CONFIG, hidden_size: 64, intermediate_size: 96, vocab_size: 333 }
   for (const precision of ['float32', 'int8', 'int4'] as const) {
     const engine = await createEngine({
-      source: randomModel(config), lora: LORA, precision, backend: 'wasm', threads: 1, slots: 3, contextLength: 256, modelName: 'random',
+      source: randomModel(config), lora: LORA, precision, backend: 'wasm', threads: 1, slots: 3, contextLength: 256, modelName: 'random', ownKernels: false,
     })
     const spec = { config: parseModelConfig(config), lora: LORA, precision }
     const rope = 2 * 256 * 8 * 4

@@ -64,7 +64,7 @@ describe.each(Object.entries(MODELS))('%s', (_, config) => {
       const source = randomModel(config)
       quantised = await make(source, precision)
       divided = await make(source, precision, { headLimits: { logits: 700, table: 64 * 100, rows: 4 } })
-      plain = await make(await dequantized(source, bits), 'float32')
+      plain = await make(await dequantized(source, bits), 'float32', { ownKernels: false })
     })
     afterAll(() => Promise.all([quantised.dispose(), divided.dispose(), plain.dispose()]))
 

@@ -6,6 +6,7 @@ import { TOP } from '../model/head'
 import { type DeviceTensor, hostFloats, hostIntegers } from './device'
 import { DeviceCache } from './device-cache'
 import { HostCache } from './host-cache'
+import { KernelCache } from './kernel-cache'
 import type { KvCache } from './kv-cache'
 import { integers, type LoadedModel, scalar } from './model'
 
@@ -25,7 +26,8 @@ export class EngineSampler implements Sampler {
   ) {
     this.contextLength = model.contextLength
     this.lengths = new Array<number>(slots).fill(0)
-    this.cache = model.device.backend === 'webgpu' ? new DeviceCache(model, slots) : new HostCache(model, slots)
+    if (model.device.backend === 'webgpu') this.cache = new DeviceCache(model, slots)
+    else this.cache = model.kernels ? new KernelCache(model, model.kernels, slots) : new HostCache(model, slots)
     this.hidden = model.device.zeros([slots, model.spec.config.hidden_size])
   }
 

@@ -10,9 +10,9 @@ export const options = { temperature: 0.8 }
 export const ADAM = { learning_rate: 1e-2, adam_beta1: 0.9, adam_beta2: 0.99, adam_epsilon: 1e-8, weight_decay: 0.1, max_grad_norm: 1 }
 export const batch = smallBatch()
 
-export function start(given: { lora?: LoraConfig | null; microBatchTokens?: number; config?: typeof CONFIG; seed?: number } = {}): Promise<EngineInstance> {
-  const { lora = LORA, microBatchTokens, config = CONFIG, seed } = given
-  return createEngine({ source: randomModel(config), lora, backend: 'wasm', threads: 1, slots: 2, contextLength: 48, modelName: 'random', microBatchTokens, seed })
+export function start(given: { lora?: LoraConfig | null; microBatchTokens?: number; config?: typeof CONFIG; seed?: number; ownKernels?: boolean } = {}): Promise<EngineInstance> {
+  const { lora = LORA, microBatchTokens, config = CONFIG, seed, ownKernels } = given
+  return createEngine({ source: randomModel(config), lora, backend: 'wasm', threads: 1, slots: 2, contextLength: 48, modelName: 'random', microBatchTokens, seed, ownKernels })
 }
 
 export const vector = (tensors: readonly NamedTensor[]): Float64Array => Float64Array.from(tensors.flatMap(({ data }) => [...data]))

@@ -107,6 +107,11 @@ export class Heap {
     return this.view.subarray(at / 4, at / 4 + count)
   }
 
+  /** The same for whole numbers. */
+  integers(at: number, count: number): Int32Array {
+    return new Int32Array(this.memory.buffer, at, count)
+  }
+
   /** A place that holds `values`. */
   put(values: ArrayLike<number>): number {
     const at = this.allocate(values.length)

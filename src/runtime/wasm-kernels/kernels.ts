@@ -39,6 +39,8 @@ export interface Kernels {
   dot(a: number, b: number, n: number): number
   /** out += scale · x */
   axpy(out: number, x: number, n: number, scale: number): void
+  /** out[j] += weights[j] · x, for j < n. */
+  spread(weights: number, x: number, out: number, outStride: number, n: number, dim: number): void
   /** out[j] = p[j] · (d[j] − mean) · scale */
   softmaxBackward(p: number, d: number, out: number, n: number, mean: number, scale: number): void
   /** out = silu(gate) · up */
@@ -66,7 +68,7 @@ function writeExp(): WrittenFunction {
   )
   const body = [
     ...set(x, f32x4.max(f32x4.min(get(x), f32x4.const(88)), f32x4.const(-87.3))),
-    ...set(n, f32x4.nearest(f32x4.mul(get(x), f32x4.const(1.44269504088896341)))),
+    ...set(n, f32x4.nearest(f32x4.mul(get(x), f32x4.const(1.4426950408889634)))),
     ...set(r, f32x4.sub(f32x4.sub(get(x), f32x4.mul(get(n), f32x4.const(0.693359375))), f32x4.mul(get(n), f32x4.const(-2.12194440e-4)))),
     ...f32x4.mul(
       f32x4.add(f32x4.add(f32x4.mul(polynomial, f32x4.mul(get(r), get(r))), get(r)), f32x4.const(1)),
@@ -305,6 +307,36 @@ function writeMix(): WrittenFunction {
   return { name: 'mix', writer, body }
 }
 
+function writeSpread(): WrittenFunction {
+  const writer = new FunctionWriter(Array.from({ length: 6 }, () => ADDRESS))
+  const [weights, x, out, outStride, n, dim] = writer.params as [Local, Local, Local, Local, Local, Local]
+  const [d, j, weight, row, rest] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
+  const value = writer.local('v128')
+  const parts = writer.localsOf('v128', 8)
+  const columns = (count: number): Code => {
+    const used = parts.slice(0, count)
+    return [
+      ...used.flatMap((part, i) => set(part, f32x4.load(get(x), 16 * i))),
+      ...set(weight, get(weights)),
+      ...set(row, get(out)),
+      ...writer.loop(j, get(n), 1, [
+        ...set(value, f32x4.loadSplat(get(weight))),
+        ...used.flatMap((part, i) => f32x4.store(get(row), f32x4.add(f32x4.load(get(row), 16 * i), f32x4.mul(get(value), get(part))), 16 * i)),
+        ...plus(weight, i32.const(4)),
+        ...plus(row, get(outStride)),
+      ]),
+      ...plus(out, i32.const(16 * count)),
+      ...plus(x, i32.const(16 * count)),
+    ]
+  }
+  const body = [
+    ...set(rest, i32.and(get(dim), i32.const(31))),
+    ...writer.loop(d, i32.sub(get(dim), get(rest)), 32, columns(8)),
+    ...writer.loop(d, get(rest), 4, columns(1)),
+  ]
+  return { name: 'spread', writer, body }
+}
+
 function writeVectors(): WrittenFunction[] {
   const dot = walking('dot', ['i32', 'i32', 'i32'], 'f32', (writer, walk) => {
     const [a, b, n] = writer.params as [Local, Local, Local]
@@ -356,6 +388,7 @@ export function kernelModule(shared: boolean, maximumPages: number): Uint8Array<
     writeScores(),
     ...writeSoftmax(),
     writeMix(),
+    writeSpread(),
     ...writeVectors(),
     ...writeSwiglu(),
   ]

@@ -1,0 +1,250 @@
+/** A loaded model on our own WebAssembly kernels: new tokens over a cache, and a training batch forward and backward. */
+
+import { PlaygroundError } from '../../core/errors'
+import { modulePath } from '../../core/linear-layers'
+import { blockParameters, elements } from '../../model/parameters'
+import { type DeviceTensor, hostFloats } from '../device'
+import type { LoadedModel } from '../model'
+import { ropeTables } from '../weights'
+import { Heap, type Rows } from './heap'
+import { type Batch, type LayerValues, layerValues, valueBytes, VIEW_WORDS } from './layer'
+import { backwardRoom, type BackwardScratch, type LayerGradients } from './layer-backward'
+import { fits, GROUP_NAMES, makePlan, packLora, type LayerTensors, type Plan } from './plan'
+import { Pool } from './pool'
+
+/** Bytes of packed matrices, both ways, up to which a base is packed; a larger one stays with onnxruntime. */
+const MOST_PACKED = 512e6
+/** Multiplications that are not worth waking threads for: about 0.2 ms of one. */
+const SMALL = 8e6
+/** Most bytes that a batch keeps between forward and backward; beyond it each layer is computed again. */
+const MOST_KEPT = 256e6
+
+/** Rows of a training batch: where each stands, and the runs of rows that it sees. */
+export interface BatchRows {
+  positions: Int32Array
+  /** [rows, VIEW_WORDS] */
+  views: Int32Array
+  most: number
+}
+
+/** A forward pass that a backward pass may follow. */
+export interface KernelPass {
+  rows: number
+  batch: Batch
+  values: LayerValues[]
+  states: Rows[]
+  places: number[]
+}
+
+/** What the kernels ask of a model besides its widths. */
+export function kernelsFit({ spec, device }: Pick<LoadedModel, 'spec' | 'device'>): boolean {
+  const { config, lora, precision } = spec
+  const bytes = 8 * config.num_hidden_layers * blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
+  return device.backend === 'wasm' && precision === 'float32' && lora !== null && fits(config) && bytes <= MOST_PACKED
+}
+
+export class KernelEngine {
+  /** Which LoRA is packed: its tensors, and how often they had changed. */
+  private packed: { tensors: readonly DeviceTensor[] | undefined; changes: number } | null = null
+  private readonly perRow: number
+
+  private constructor(
+    private readonly model: LoadedModel,
+    private readonly heap: Heap,
+    readonly plan: Plan,
+    private readonly pool: Pool,
+  ) {
+    const { config } = model.spec
+    this.perRow = config.num_hidden_layers * blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
+  }
+
+  /** null where the kernels do not fit the model, or the browser refuses them. */
+  static async make(model: LoadedModel, threads: number): Promise<KernelEngine | null> {
+    if (!kernelsFit(model)) return null
+    const { config, lora } = model.spec
+    try {
+      const heap = Heap.make(threads)
+      const tensor: LayerTensors = (layer, name) => hostFloats(model.weights.blocks[layer]?.[name])
+      const plan = makePlan(heap, config, lora, tensor, ropeTables(config, Math.max(model.contextLength, 1)))
+      return new KernelEngine(model, heap, plan, await Pool.start(heap, plan, threads))
+    } catch (error) {
+      if (error instanceof PlaygroundError && error.kind === 'memory') return null
+      throw error
+    }
+  }
+
+  get allocatedBytes(): number {
+    return this.heap.allocatedBytes
+  }
+
+  /** Room for the keys and values of `tokens` tokens in each layer, zeros. */
+  makeCache(tokens: number): number[] {
+    const size = tokens * this.tokenFloats
+    return this.plan.layers.map(() => {
+      const at = this.heap.allocate(size)
+      this.heap.floats(at, size).fill(0)
+      return at
+    })
+  }
+
+  /** Floats of a token in a layer's cache. */
+  get tokenFloats(): number {
+    return 2 * this.plan.kv * this.plan.dim
+  }
+
+  floats(at: number, count: number): Float32Array {
+    return this.heap.floats(at, count)
+  }
+
+  release(places: readonly number[]): void {
+    this.heap.release(...places)
+  }
+
+  /** New tokens x [rows, hidden] over a cache: hidden states [rows, hidden]. `tokens`: which of the cache's tokens each row becomes. */
+  append(x: Float32Array, rows: BatchRows, tokens: Int32Array, caches: number[], adapter: readonly DeviceTensor[] | undefined): Float32Array {
+    const lora = this.useLora(adapter)
+    return this.scoped((places) => {
+      const count = rows.positions.length
+      const batch = this.batch(rows, lora, places, tokens)
+      const state = this.rows(count, this.plan.hidden, places)
+      this.heap.floats(state.at, x.length).set(x)
+      const made = layerValues(this.heap, this.plan, count)
+      places.push(...made.places)
+      const states = new Array<Rows>(this.plan.layers.length + 1).fill(state)
+      this.pool.run({ kind: 'forward', batch, values: [made.values], states, caches }, this.small(count))
+      return this.heap.floats(state.at, x.length).slice()
+    })
+  }
+
+  /** A training batch x [rows, hidden]: its hidden states, and what a backward pass needs, which `end` gives back. */
+  forward(x: Float32Array, rows: BatchRows, adapter: readonly DeviceTensor[] | undefined, trains: boolean): { y: Float32Array; pass: KernelPass } {
+    const lora = this.useLora(adapter)
+    const places: number[] = []
+    try {
+      const count = rows.positions.length
+      const { layers, hidden } = this.plan
+      const keeps = trains && layers.length * count * valueBytes(this.plan) <= MOST_KEPT
+      const batch = this.batch(rows, lora, places, null)
+      const values = Array.from({ length: keeps ? layers.length : 1 }, () => {
+        const made = layerValues(this.heap, this.plan, count)
+        places.push(...made.places)
+        return made.values
+      })
+      const first = this.rows(count, hidden, places)
+      const states = [first, ...layers.map(() => (trains ? this.rows(count, hidden, places) : first))]
+      this.heap.floats(first.at, x.length).set(x)
+      this.pool.run({ kind: 'forward', batch, values, states, caches: null }, this.small(count))
+      const y = this.heap.floats((states[layers.length] as Rows).at, x.length).slice()
+      return { y, pass: { rows: count, batch, values, states, places } }
+    } catch (error) {
+      this.heap.release(...places)
+      throw error
+    }
+  }
+
+  /** From d loss / d hidden states [rows, hidden] to the gradients of all LoRA tensors by layer and name. */
+  backward({ rows, batch, values, states }: KernelPass, d: Float32Array, write: (layer: number, name: string, gradient: Float32Array) => void): void {
+    this.scoped((places) => {
+      const { plan, heap } = this
+      const room = Object.fromEntries(
+        Object.entries(backwardRoom(plan, rows, batch.most, this.pool.threads)).map(([name, { stride, rows: count }]) => [name, this.rows(count, stride, places)]),
+      ) as unknown as BackwardScratch
+      const slope = this.rows(rows, plan.hidden, places)
+      const spare = this.rows(rows, plan.hidden, places)
+      heap.floats(slope.at, d.length).set(d)
+      const gradients = plan.layers.map(({ groups }): LayerGradients => {
+        const of = (name: (typeof GROUP_NAMES)[number]): LayerGradients[typeof name] => {
+          const { lora, input } = groups[name]
+          if (!lora) return null
+          return { a: this.rows(lora.width, input, places).at, b: lora.members.map(({ out }) => this.rows(out, plan.rank, places).at) }
+        }
+        return { qkv: of('qkv'), o: of('o'), gateUp: of('gateUp'), down: of('down') }
+      })
+      this.pool.run({ kind: 'backward', batch, values, states, gradients, room, d: slope, spare }, this.small(3 * rows))
+      this.readGradients(gradients, write)
+    })
+  }
+
+  /** Gives back what a pass holds. */
+  end({ places }: KernelPass): void {
+    this.heap.release(...places)
+  }
+
+  dispose(): void {
+    this.pool.dispose()
+  }
+
+  private readGradients(gradients: readonly LayerGradients[], write: (layer: number, name: string, gradient: Float32Array) => void): void {
+    const { plan, heap, model } = this
+    const r = model.spec.lora?.r ?? 0
+    plan.layers.forEach(({ groups }, layer) => {
+      for (const name of GROUP_NAMES) {
+        const [{ lora, input }, got] = [groups[name], gradients[layer]?.[name]]
+        if (!lora || !got) continue
+        lora.members.forEach(({ target, low, out }, i) => {
+          write(layer, `${modulePath(target)}.lora_A`, heap.floats(got.a + 4 * low * input, r * input))
+          const padded = heap.floats(got.b[i] as number, out * plan.rank)
+          const b = new Float32Array(out * r)
+          for (let row = 0; row < out; row++) for (let k = 0; k < r; k++) b[row * r + k] = (padded[row * plan.rank + k] as number) * plan.scale
+          write(layer, `${modulePath(target)}.lora_B`, b)
+        })
+      }
+    })
+  }
+
+  /** Packs the adapter if another was packed or it has changed. Returns whether there is one. */
+  private useLora(tensors: readonly DeviceTensor[] | undefined): boolean {
+    const { parameters, spec } = this.model
+    if (tensors === parameters.zeroTensors()) return false
+    const changes = parameters.changes
+    if (this.packed && this.packed.tensors === tensors && this.packed.changes === changes) return true
+    const byLayer = this.plan.layers.map((_, layer) => parameters.layerInputs(layer, tensors))
+    packLora(this.heap, this.plan, spec.lora?.r ?? 0, (layer, name) => hostFloats(byLayer[layer]?.[name]))
+    this.packed = { tensors, changes }
+    return true
+  }
+
+  private batch({ positions, views, most }: BatchRows, lora: boolean, places: number[], tokens: Int32Array | null): Batch {
+    const { heap, plan } = this
+    const rows = positions.length
+    const whole = (values: Int32Array): number => {
+      const at = heap.allocate(values.length)
+      places.push(at)
+      heap.integers(at, values.length).set(values)
+      return at
+    }
+    return {
+      rows,
+      positions: whole(positions),
+      views: whole(views),
+      most,
+      tokens: tokens ? whole(tokens) : null,
+      lora,
+      scratch: { normed: this.rows(rows, plan.hidden, places), gated: this.rows(rows, plan.inner, places), scores: this.rows(this.pool.threads, most + 8, places) },
+    }
+  }
+
+  private rows(count: number, stride: number, places: number[]): Rows {
+    const at = this.heap.allocate(count * stride)
+    places.push(at)
+    return { at, stride }
+  }
+
+  private small(rows: number): boolean {
+    return this.perRow * rows < SMALL
+  }
+
+  private scoped<T>(work: (places: number[]) => T): T {
+    const places: number[] = []
+    try {
+      return work(places)
+    } finally {
+      this.heap.release(...places)
+    }
+  }
+}
+
+/** A batch whose rows see two runs of tokens each. */
+export function batchRows(count: number): BatchRows {
+  return { positions: new Int32Array(count), views: new Int32Array(count * VIEW_WORDS), most: 0 }
+}

@@ -1,0 +1,206 @@
+/** One decoder layer over rows, for decoding and for training alike: norm, q k v, attention over what a row sees, and the MLP. */
+
+import type { Heap, Packed, Rows } from './heap'
+import type { GroupPlan, LayerPlan, Plan } from './plan'
+import { keyWidth, queryWidth, qkvWidth } from './plan'
+import { share, type Team } from './team'
+
+/** What runs a layer: the same program in every thread. */
+export interface Runner {
+  heap: Heap
+  plan: Plan
+  team: Team
+}
+
+/** Int32 words of a row's view: two runs of tokens that it sees, each its first token and its length. */
+export const VIEW_WORDS = 4
+
+/** Keys and values of a layer's tokens: a batch's own, or a cache. */
+interface Tokens {
+  keys: Rows
+  values: Rows
+}
+
+/** Values of a layer that its backward pass reads, [rows, …]. */
+export interface LayerValues {
+  qkv: Rows
+  /** q and k after norm and rotation. */
+  turned: Rows
+  mixed: Rows
+  /** After attention. */
+  middle: Rows
+  gateUp: Rows
+  /** Low-rank values of each group. */
+  low: Record<'qkv' | 'o' | 'gateUp' | 'down', Rows>
+  /** 1 / rms of x, of `middle`, and of the heads of q and k: [rows, 2 + heads + kv]. */
+  rstd: Rows
+}
+
+/** Room that each layer overwrites. */
+export interface Scratch {
+  normed: Rows
+  gated: Rows
+  /** [threads, most + 8] */
+  scores: Rows
+}
+
+export interface Batch {
+  rows: number
+  /** int32 [rows] */
+  positions: number
+  /** int32 [rows, VIEW_WORDS]: what each row looks at. */
+  views: number
+  /** Most tokens that a row sees. */
+  most: number
+  /** int32 [rows], with a cache: which of its tokens each row becomes. null without. */
+  tokens: number | null
+  lora: boolean
+  scratch: Scratch
+}
+
+/** Rows from which threads share rows; below it they share columns. */
+const MANY_ROWS = 16
+
+export const shift = ({ at, stride }: Rows, floats: number): Rows => ({ at: at + 4 * floats, stride })
+export const rowAt = ({ at, stride }: Rows, row: number): number => at + 4 * stride * row
+
+/** y = x · w, or y += , by all threads. */
+export function product({ heap, team }: Runner, x: Rows, rows: number, w: Packed, y: Rows, add: boolean): void {
+  if (rows < MANY_ROWS) heap.multiply(x, rows, w, y, add, share(team, w.panels))
+  else {
+    const [from, to] = share(team, rows, 4)
+    heap.multiply({ at: rowAt(x, from), stride: x.stride }, to - from, w, { at: rowAt(y, from), stride: y.stride }, add)
+  }
+  team.barrier()
+}
+
+/** W x + b + s · B (A x), added to `residual` where y holds it already. */
+export function project(runner: Runner, group: GroupPlan, x: Rows, rows: number, y: Rows, low: Rows, lora: boolean, residual = false): void {
+  const { heap, team } = runner
+  if (group.bias !== null) {
+    const bias = heap.floats(group.bias, group.out)
+    const [from, to] = share(team, rows)
+    for (let row = from; row < to; row++) heap.floats(rowAt(y, row), group.out).set(bias)
+    team.barrier()
+  }
+  product(runner, x, rows, group.forward, y, residual || group.bias !== null)
+  if (!lora || !group.lora) return
+  product(runner, x, rows, group.lora.down, low, false)
+  for (const { column, low: at, up } of group.lora.members) product(runner, shift(low, at), rows, up, shift(y, column), true)
+}
+
+/** y [rows, hidden] of x. `cache`: the layer's keys and values [tokens, 2, kv · dim], to which the rows are added; null: rows see each other. */
+export function forwardLayer(runner: Runner, layer: LayerPlan, batch: Batch, values: LayerValues, cache: number | null, x: Rows, y: Rows): void {
+  const { plan } = runner
+  const { rows, scratch, lora } = batch
+  const { groups } = layer
+  normRows(runner, rows, x, layer.norm1, scratch.normed, values.rstd)
+  project(runner, groups.qkv, scratch.normed, rows, values.qkv, values.low.qkv, lora)
+  const tokens = cache === null ? ownTokens(plan, values) : cachedTokens(plan, cache)
+  turn(runner, layer, batch, values, tokens)
+  attend(runner, batch, values, tokens)
+  copyRows(runner, rows, x, values.middle, plan.hidden)
+  project(runner, groups.o, values.mixed, rows, values.middle, values.low.o, lora, true)
+  normRows(runner, rows, values.middle, layer.norm2, scratch.normed, shift(values.rstd, 1))
+  project(runner, groups.gateUp, scratch.normed, rows, values.gateUp, values.low.gateUp, lora)
+  gate(runner, rows, values.gateUp, scratch.gated)
+  copyRows(runner, rows, values.middle, y, plan.hidden)
+  project(runner, groups.down, scratch.gated, rows, y, values.low.down, lora, true)
+}
+
+/** RMSNorm of rows; 1 / rms goes to `rstd`. */
+export function normRows({ heap, plan, team }: Runner, rows: number, x: Rows, weight: number, out: Rows, rstd: Rows): void {
+  const [from, to] = share(team, rows)
+  for (let row = from; row < to; row++) heap.floats(rowAt(rstd, row), 1)[0] = heap.kernels.rmsNorm(rowAt(x, row), weight, rowAt(out, row), plan.hidden, plan.epsilon)
+  team.barrier()
+}
+
+export function gate({ heap, plan, team }: Runner, rows: number, gateUp: Rows, out: Rows): void {
+  const [from, to] = share(team, rows)
+  for (let row = from; row < to; row++) heap.kernels.swiglu(rowAt(gateUp, row), rowAt(gateUp, row) + 4 * plan.inner, rowAt(out, row), plan.inner)
+  team.barrier()
+}
+
+function copyRows({ heap, team }: Runner, rows: number, from: Rows, to: Rows, width: number): void {
+  const [first, last] = share(team, rows)
+  for (let row = first; row < last; row++) heap.floats(rowAt(to, row), width).set(heap.floats(rowAt(from, row), width))
+  team.barrier()
+}
+
+/** Keys and values of a batch's own rows. */
+export function ownTokens(plan: Plan, { turned, qkv }: LayerValues): Tokens {
+  return { keys: shift(turned, queryWidth(plan)), values: shift(qkv, queryWidth(plan) + keyWidth(plan)) }
+}
+
+function cachedTokens(plan: Plan, at: number): Tokens {
+  const keys = { at, stride: 2 * keyWidth(plan) }
+  return { keys, values: shift(keys, keyWidth(plan)) }
+}
+
+/** Norm over each head of q and k where the model has it, then rotation; new keys and values go to the cache where there is one. */
+function turn({ heap, plan, team }: Runner, layer: LayerPlan, { rows, positions, tokens }: Batch, { qkv, turned, rstd }: LayerValues, cache: Tokens): void {
+  const { heads, kv, dim } = plan
+  const places = heap.integers(positions, rows)
+  const into = tokens === null ? null : heap.integers(tokens, rows)
+  const width = keyWidth(plan)
+  const [from, to] = share(team, rows)
+  for (let row = from; row < to; row++) {
+    const angle = 2 * dim * (places[row] as number)
+    const stds = heap.floats(rowAt(rstd, row) + 8, heads + kv)
+    for (let head = 0; head < heads + kv; head++) {
+      const [source, target] = [rowAt(qkv, row) + 4 * dim * head, rowAt(turned, row) + 4 * dim * head]
+      const weight = head < heads ? layer.qNorm : layer.kNorm
+      if (weight !== null) stds[head] = heap.kernels.rmsNorm(source, weight, target, dim, plan.epsilon)
+      heap.kernels.rotate(weight === null ? source : target, plan.cos + angle, plan.sin + angle, target, dim / 2, 1)
+    }
+    if (!into) continue
+    const token = into[row] as number
+    heap.floats(rowAt(cache.keys, token), width).set(heap.floats(rowAt(turned, row) + 4 * queryWidth(plan), width))
+    heap.floats(rowAt(cache.values, token), width).set(heap.floats(rowAt(qkv, row) + 4 * (queryWidth(plan) + width), width))
+  }
+  team.barrier()
+}
+
+/** Softmax attention of each row and head over the tokens that the row sees. */
+function attend({ heap, plan, team }: Runner, { rows, views, scratch }: Batch, { turned, mixed }: LayerValues, { keys, values }: Tokens): void {
+  const { heads, kv, dim } = plan
+  const { kernels } = heap
+  const seen = heap.integers(views, rows * VIEW_WORDS)
+  const [keyStride, valueStride] = [4 * keys.stride, 4 * values.stride]
+  const scores = rowAt(scratch.scores, team.index)
+  const [from, to] = share(team, rows * heads)
+  for (let i = from; i < to; i++) {
+    const [row, head] = [Math.floor(i / heads), i % heads]
+    const word = (at: number): number => seen[row * VIEW_WORDS + at] as number
+    const group = 4 * dim * Math.floor((head * kv) / heads)
+    const [first1, n1, first2, n2] = [word(0), word(1), word(2), word(3)]
+    const query = rowAt(turned, row) + 4 * dim * head
+    const out = rowAt(mixed, row) + 4 * dim * head
+    kernels.scores(query, rowAt(keys, first1) + group, keyStride, scores, n1, dim, 1 / Math.sqrt(dim))
+    if (n2 > 0) kernels.scores(query, rowAt(keys, first2) + group, keyStride, scores + 4 * n1, n2, dim, 1 / Math.sqrt(dim))
+    kernels.softmax(scores, n1 + n2)
+    kernels.mix(scores, rowAt(values, first1) + group, valueStride, out, n1, dim, 0)
+    if (n2 > 0) kernels.mix(scores + 4 * n1, rowAt(values, first2) + group, valueStride, out, n2, dim, 1)
+  }
+  team.barrier()
+}
+
+/** Room for the values of a layer over `rows` rows; the caller releases `places`. */
+export function layerValues(heap: Heap, plan: Plan, rows: number): { values: LayerValues; places: number[] } {
+  const places: number[] = []
+  const room = (stride: number): Rows => {
+    const at = heap.allocate(rows * stride)
+    places.push(at)
+    return { at, stride }
+  }
+  const { heads, kv, dim, hidden, inner, rank } = plan
+  const low = { qkv: room(3 * rank), o: room(rank), gateUp: room(2 * rank), down: room(rank) }
+  const values = { qkv: room(qkvWidth(plan)), turned: room((heads + kv) * dim), mixed: room(heads * dim), middle: room(hidden), gateUp: room(2 * inner), low, rstd: room(2 + heads + kv) }
+  return { values, places }
+}
+
+/** Bytes of layerValues for one row. */
+export function valueBytes(plan: Plan): number {
+  const { heads, kv, dim, hidden, inner, rank } = plan
+  return 4 * (qkvWidth(plan) + (heads + kv) * dim + heads * dim + hidden + 2 * inner + 7 * rank + 2 + heads + kv)
+}

@@ -1,0 +1,170 @@
+/** Where everything of a model lies in the kernels' memory: packed matrices, norms, biases, the LoRA. Plain numbers, the same for all threads. */
+
+import { loraScale, type LoraConfig, type LoraTarget } from '../../core/config'
+import { linearDims, modulePath } from '../../core/linear-layers'
+import type { ModelConfig } from '../../model/config'
+import { matrixName } from '../../model/parameters'
+import type { Heap, Packed } from './heap'
+import { PANEL } from './kernels'
+
+/** Projections that read the same input: one product with all their matrices side by side. */
+export const GROUPS = {
+  qkv: ['q_proj', 'k_proj', 'v_proj'],
+  o: ['o_proj'],
+  gateUp: ['gate_proj', 'up_proj'],
+  down: ['down_proj'],
+} as const satisfies Record<string, readonly LoraTarget[]>
+export type GroupName = keyof typeof GROUPS
+export const GROUP_NAMES = Object.keys(GROUPS) as GroupName[]
+
+/** One projection of a group that the LoRA changes. */
+export interface LoraMember {
+  target: LoraTarget
+  /** First of its columns in the group's output, and how many. */
+  column: number
+  out: number
+  /** First of its columns in the group's low-rank values. */
+  low: number
+  /** s · B: low [rank] → out, and back. */
+  up: Packed
+  upBack: Packed
+}
+
+export interface GroupPlan {
+  input: number
+  out: number
+  forward: Packed
+  backward: Packed
+  /** [out] or null. */
+  bias: number | null
+  lora: {
+    /** A of all members: input → low, and back. */
+    down: Packed
+    downBack: Packed
+    width: number
+    members: LoraMember[]
+  } | null
+}
+
+export interface LayerPlan {
+  norm1: number
+  norm2: number
+  /** Of each head; null where the model has none. */
+  qNorm: number | null
+  kNorm: number | null
+  groups: Record<GroupName, GroupPlan>
+}
+
+export interface Plan {
+  hidden: number
+  inner: number
+  heads: number
+  kv: number
+  dim: number
+  epsilon: number
+  /** Width of a LoRA's low-rank values, whole panels; 0 without. */
+  rank: number
+  scale: number
+  layers: LayerPlan[]
+  /** [positions, dim / 2] */
+  cos: number
+  sin: number
+}
+
+export const queryWidth = ({ heads, dim }: Plan): number => heads * dim
+export const keyWidth = ({ kv, dim }: Plan): number => kv * dim
+/** Of q, k and v side by side. */
+export const qkvWidth = (plan: Plan): number => queryWidth(plan) + 2 * keyWidth(plan)
+
+/** Whether the kernels' blocks fit the model's widths. */
+export function fits(config: ModelConfig): boolean {
+  const { hidden_size: hidden, intermediate_size: inner, head_dim: dim } = config
+  return hidden % PANEL === 0 && inner % PANEL === 0 && dim % PANEL === 0
+}
+
+/** A layer's tensors by their names in the block: base and LoRA. */
+export type LayerTensors = (layer: number, name: string) => Float32Array
+
+/** Packs the base; the LoRA has its room, and is empty until `packLora`. `cos`, `sin`: [positions, dim / 2]. */
+export function makePlan(heap: Heap, config: ModelConfig, lora: LoraConfig | null, tensor: LayerTensors, tables: { cos: Float32Array; sin: Float32Array }): Plan {
+  const { hidden_size: hidden, intermediate_size: inner, num_attention_heads: heads, num_key_value_heads: kv, head_dim: dim } = config
+  const rank = lora ? Math.ceil(lora.r / PANEL) * PANEL : 0
+  const layers = Array.from({ length: config.num_hidden_layers }, (_, layer): LayerPlan => {
+    const of = (name: string): Float32Array => tensor(layer, name)
+    const group = (name: GroupName): GroupPlan => {
+      const targets = GROUPS[name]
+      const [, input] = linearDims(config, targets[0])
+      const out = targets.reduce((sum, target) => sum + linearDims(config, target)[0], 0)
+      const matrix = joined(targets.map((target) => of(matrixName(target))))
+      const biased = name === 'qkv' && config.qkv_bias
+      return {
+        input,
+        out,
+        forward: heap.pack(matrix, out, input),
+        backward: heap.packTransposed(matrix, out, input),
+        bias: biased ? heap.put(joined(targets.map((target) => of(`${modulePath(target)}.bias`)))) : null,
+        lora: loraPlan(heap, config, lora, targets, rank),
+      }
+    }
+    return {
+      norm1: heap.put(of('input_layernorm.weight')),
+      norm2: heap.put(of('post_attention_layernorm.weight')),
+      qNorm: config.qk_norm ? heap.put(of('self_attn.q_norm.weight')) : null,
+      kNorm: config.qk_norm ? heap.put(of('self_attn.k_norm.weight')) : null,
+      groups: { qkv: group('qkv'), o: group('o'), gateUp: group('gateUp'), down: group('down') },
+    }
+  })
+  const [cos, sin] = [heap.put(tables.cos), heap.put(tables.sin)]
+  return { hidden, inner, heads, kv, dim, epsilon: config.rms_norm_eps, rank, scale: lora ? loraScale(lora) : 0, layers, cos, sin }
+}
+
+function loraPlan(heap: Heap, config: ModelConfig, lora: LoraConfig | null, targets: readonly LoraTarget[], rank: number): GroupPlan['lora'] {
+  const changed = targets.filter((target) => lora?.target_modules.includes(target))
+  if (changed.length === 0) return null
+  const [, input] = linearDims(config, targets[0] as LoraTarget)
+  const width = changed.length * rank
+  const empty = (out: number, from: number): Float32Array => new Float32Array(out * from)
+  let column = 0
+  const members: LoraMember[] = []
+  for (const target of targets) {
+    const [out] = linearDims(config, target)
+    if (changed.includes(target)) {
+      const b = empty(out, rank)
+      members.push({ target, column, out, low: members.length * rank, up: heap.pack(b, out, rank), upBack: heap.packTransposed(b, out, rank) })
+    }
+    column += out
+  }
+  const a = empty(width, input)
+  return { down: heap.pack(a, width, input), downBack: heap.packTransposed(a, width, input), width, members }
+}
+
+/** Writes a LoRA over the last one: A [r, input] and B [out, r] of each projection, PEFT's orientation. */
+export function packLora(heap: Heap, plan: Plan, r: number, tensor: LayerTensors): void {
+  plan.layers.forEach(({ groups }, layer) => {
+    for (const { lora, input } of Object.values(groups)) {
+      if (!lora) continue
+      const a = new Float32Array(lora.width * input)
+      for (const { target, out, low, up, upBack } of lora.members) {
+        a.set(tensor(layer, `${modulePath(target)}.lora_A`), low * input)
+        const given = tensor(layer, `${modulePath(target)}.lora_B`)
+        const b = new Float32Array(out * plan.rank)
+        for (let row = 0; row < out; row++) b.set(given.subarray(row * r, (row + 1) * r), row * plan.rank)
+        heap.pack(b, out, plan.rank, up, plan.scale)
+        heap.packTransposed(b, out, plan.rank, upBack, plan.scale)
+      }
+      heap.pack(a, lora.width, input, lora.down)
+      heap.packTransposed(a, lora.width, input, lora.downBack)
+    }
+  })
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  if (parts.length === 1) return parts[0] as Float32Array
+  const out = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    out.set(part, at)
+    at += part.length
+  }
+  return out
+}

@@ -1,0 +1,77 @@
+/** The threads of the kernels: as many as were asked for where the browser lets workers share memory, else this one alone. */
+
+import type { Heap } from './heap'
+import type { Runner } from './layer'
+import type { Plan } from './plan'
+import type { PoolStart } from './pool-worker'
+import { runTask, type Task } from './task'
+import { ALONE, BARRIER_WORDS, teamOf } from './team'
+
+/** A thread that has not answered after so long is done without, milliseconds. */
+const START_MS = 10_000
+
+export class Pool {
+  private readonly alone: Runner
+
+  private constructor(
+    heap: Heap,
+    plan: Plan,
+    private readonly workers: readonly Worker[],
+    private readonly together: Runner,
+  ) {
+    this.alone = { heap, plan, team: ALONE }
+  }
+
+  get threads(): number {
+    return this.workers.length + 1
+  }
+
+  /** Starts `threads` − 1 workers over the heap's memory; where that fails, there is this thread alone. */
+  static async start(heap: Heap, plan: Plan, threads: number): Promise<Pool> {
+    const alone = new Pool(heap, plan, [], { heap, plan, team: ALONE })
+    if (threads < 2 || typeof Worker === 'undefined') return alone
+    const barrier = heap.put(new Float32Array(BARRIER_WORDS))
+    const workers: Worker[] = []
+    try {
+      for (let index = 1; index < threads; index++) {
+        const worker = new Worker(new URL('./pool-worker.ts', import.meta.url), { type: 'module', name: `kernels ${index}` })
+        workers.push(worker)
+        await ready(worker, { memory: heap.memory, module: heap.module, plan, threads, index, barrier })
+      }
+    } catch {
+      for (const worker of workers) worker.terminate()
+      return alone
+    }
+    const team = teamOf(threads, 0, new Int32Array(heap.memory.buffer, barrier, BARRIER_WORDS))
+    return new Pool(heap, plan, workers, { heap, plan, team })
+  }
+
+  /** Does a task in all threads, or in this one where it is `small`; returns when it is done. */
+  run(task: Task, small: boolean): void {
+    if (small) {
+      runTask(this.alone, task)
+      return
+    }
+    for (const worker of this.workers) worker.postMessage(task)
+    runTask(this.together, task)
+  }
+
+  dispose(): void {
+    for (const worker of this.workers) worker.terminate()
+  }
+}
+
+function ready(worker: Worker, start: PoolStart): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('The thread did not start.')), START_MS)
+    worker.onmessage = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    worker.onerror = (event) => {
+      clearTimeout(timer)
+      reject(new Error(event.message))
+    }
+    worker.postMessage(start)
+  })
+}
