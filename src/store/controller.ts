@@ -5,8 +5,11 @@ import type { EnvironmentSpec } from '../core/environment-spec'
 import type { EvaluationHow } from '../core/run-record'
 import type { Command, EvaluationResult, Grain, Message } from '../worker/protocol'
 import { createModelActions, type ModelActions } from './model-actions'
-import { defaultWithModel, needsLoad } from './model-settings'
+import { needsLoad } from './model-settings'
 import { isDistrusted, type ModelStore } from './model-store'
+import { nextConfig } from './next-environment'
+import { plannedConfig } from './planned'
+import type { PresetName } from './presets'
 import { isRecording } from './restore'
 import type { RunStore } from './run-store'
 import type { SelectionStore } from './selection-store'
@@ -34,8 +37,10 @@ export interface Controller {
   revert(): void
   /** Changes the controls. The worker hears of it at Reset, or at Train while nothing has been trained. */
   edit(change: (config: RunConfig) => RunConfig): void
-  /** Takes an environment with its starting settings, and others on top; at once if that destroys no run. */
+  /** Takes an environment: a preset with its settings, another with the present ones (next-environment.ts); and others on top. At once if that destroys no run. */
   chooseEnvironment(spec: EnvironmentSpec, settings?: Partial<Record<SettingKey, SettingValue>>): void
+  /** Takes a preset that has stages; at once if that destroys no run. */
+  choosePlan(name: PresetName): void
   /** The person agrees to the servers, datasets and code that the link names. */
   consent(): void
   /** Sends a command as it is. */
@@ -182,9 +187,14 @@ export function createController(
     },
     chooseEnvironment(spec, settings = {}) {
       const { config } = setup.getState()
-      const base = defaultWithModel(spec, config)
-      const seed = config.grpo.seed
-      setup.setState({ config: withSettings({ ...base, grpo: { ...base.grpo, seed }, backend: config.backend }, settings), awaitsConsent: false, problems: [] })
+      run.flush()
+      const connected = run.getState().environment
+      const offered = connected && JSON.stringify(connected.spec) === JSON.stringify(config.environment) ? connected.prompts : null
+      setup.setState({ config: withSettings(nextConfig(spec, config, offered), settings), awaitsConsent: false, problems: [] })
+      configureIfFresh()
+    },
+    choosePlan(name) {
+      setup.setState(({ config }) => ({ config: plannedConfig(name, config), awaitsConsent: false, problems: [] }))
       configureIfFresh()
     },
     consent() {

@@ -11,14 +11,14 @@ export interface ModelChoice {
 
 /**
  * The config with another model and the settings that suit it. A Hub model starts from 4 bits and TRL's defaults (one group of
- * eight, 512 tokens, 2e-5), going back to a model of this site restores its preset; from one Hub model to another the settings
- * stay. Environment, prompts, seed, LoRA shape and backend are kept; a starting adapter belongs to its base and goes.
+ * eight, 512 tokens, 2e-5), going back to a model of this site restores its preset; from one Hub model to another, or of this
+ * site, the settings stay. Environment, prompts, seed, LoRA shape and backend are kept; a starting adapter belongs to its base and goes.
  */
 export function withModel(config: RunConfig, { model, model_revision }: ModelChoice): RunConfig {
   if (model === config.model) return { ...config, model_revision }
   const next: RunConfig = { ...config, model, model_revision, adapter: null }
   const preset = defaultConfig(config.environment)
-  if (isHubModel(model) && isHubModel(config.model)) return next
+  if (isHubModel(model) === isHubModel(config.model)) return next
   const large: GrpoConfig = { ...DEFAULT_GRPO, max_tool_calling_iterations: preset.grpo.max_tool_calling_iterations }
   if (isHubModel(model)) return { ...next, precision: 'int4', grpo: suited(config.grpo, preset.grpo, large) }
   return { ...next, precision: preset.precision, grpo: suited(config.grpo, large, preset.grpo) }

@@ -62,6 +62,6 @@ export function forPrompts(rewards: Rewards, columns: readonly string[]): Reward
 }
 
 /** Weights that are all 1 are TRL's default: none. */
-function tidy({ reward_funcs, reward_weights }: Rewards): Rewards {
+export function tidy({ reward_funcs, reward_weights }: Rewards): Rewards {
   return { reward_funcs, reward_weights: reward_weights?.every((weight) => weight === 1) ? null : reward_weights }
 }

@@ -1,6 +1,20 @@
 /** Words of the kinds of environment that a person makes; they come with their fields, not with the page. */
 
+import type { EnvironmentSpec } from '../core/environment-spec'
+
+/** What a person still has to do before an environment of a kind is there. */
+const UNTIL: Partial<Record<EnvironmentSpec['kind'], string>> = {
+  openenv: 'connect to a server',
+  prompts: 'use a dataset',
+  custom: 'use a class',
+}
+
 export const KIND_STRINGS = {
+  still: (name: string, kind: EnvironmentSpec['kind']) => `Still ${name} until you ${UNTIL[kind] ?? 'use one'}: Train goes on with it.`,
+  presetTook: (names: readonly string[]) => `The preset’s own settings replaced what you had changed: ${names.join(', ')}.`,
+  putBackMine: 'Take mine back',
+  putBack: 'Your settings are back, as far as they can work here.',
+
   /** Before anything is contacted. */
   consent: 'This link names what follows. Nothing is contacted, and no code runs, until you press Allow.',
   server: (what: string) => `A server: ${what}`,
