@@ -18,6 +18,7 @@ export const CODE_STRINGS = {
   close: 'Close',
   example: 'Start from',
   own: 'your own code',
+  plays: 'The shipped models know the tools of the page’s games only: tiny-qwen3 can play Emergency, tiny-qwen3-numbers NumberGame. Other tools want a larger model.',
   code: 'Code of the class',
   keys: 'Tab leaves the editor. Ctrl-] and Ctrl-[ move a line in and out, F8 goes to the next problem.',
   line: (line: number) => `Line ${line}:`,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { functionProblems, lastClass, readClass } from './class-source'
-import { CLASS_EXAMPLES, NUMBER_GAME, OWN_LOOP } from './examples'
+import { laneRules } from '../builtin/lane'
+import { CLASS_EXAMPLES, EMERGENCY, NUMBER_GAME, OWN_LOOP } from './examples'
 import { schemaOf } from './jsdoc'
 
 const CODE = `
@@ -64,6 +65,13 @@ describe('a class as an environment', () => {
     expect([functionProblems(OWN_LOOP.code, 'rollout_func'), functionProblems(OWN_LOOP.code, 'other')]).toMatchObject([[], [{ message: 'There is no function called other.' }]])
     expect([lastClass(CODE), lastClass('let x')]).toEqual(['Wordle', null])
   })
+})
+
+it('the first example has the tools and words of the game that the shipped model knows', () => {
+  const { facts } = readClass(EMERGENCY.code, EMERGENCY.called)
+  const named = (tools: typeof laneRules.tools) => tools.map(({ function: { name, description, parameters } }) => [name, description, parameters.properties?.['direction']?.enum])
+  expect(named(facts?.tools.map(({ tool }) => tool) ?? [])).toEqual(named([...laneRules.tools].sort((a, b) => (a.function.name < b.function.name ? -1 : 1))))
+  expect(facts?.prompts.system).toBe(laneRules.prompts.system)
 })
 
 describe('types', () => {

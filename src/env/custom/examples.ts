@@ -2,7 +2,64 @@
 
 import type { PageFunction } from '../../core/environment-spec'
 
-/** A number game: several turns, a reward for being quick. */
+/** An emergency on the road, with the tools and words that the shipped model knows: a run of it shows a signal from its first step. */
+export const EMERGENCY: PageFunction = {
+  called: 'Emergency',
+  code: `class Emergency {
+  static system_prompt = 'You drive a car. Hit nobody.'
+
+  // Math.random is drawn from the episode's seed: all episodes of a group meet the same thing.
+  reset({ seed, split }) {
+    const pick = (list) => list[Math.floor(Math.random() * list.length)]
+    this.what = pick(['pedestrian', 'dog', 'deer', 'cyclist'])
+    this.speed = pick([40, 50, 60, 70])
+    this.distance = pick([this.speed - 25, this.speed - 20, this.speed + 25])
+    this.free = pick(['left', 'right'])
+    this.turns = 0
+    this.reward = 0
+    return this._look()
+  }
+
+  // A name with _ in front is hidden from the model.
+  _look() {
+    return \`\${this.what}: distance \${this.distance}, speed \${this.speed}, free \${this.free}\`
+  }
+
+  _end(safe) {
+    this.reward = safe ? 1 : 0
+    this.done = true
+    return safe ? this.what + ': passed' : this.what + ': hit'
+  }
+
+  /** Look again. */
+  observe() {
+    this.turns += 1
+    if (this.turns === 3) return this._end(false)
+    return this._look()
+  }
+
+  /** Stop. Use when distance is more than speed. */
+  emergency_stop() {
+    return this._end(this.distance > this.speed)
+  }
+
+  /**
+   * Change lane. Use when distance is less than speed.
+   * @param {'left'|'right'} direction - The lane to change to.
+   */
+  lane_change(direction) {
+    return this._end(this.distance < this.speed && direction === this.free)
+  }
+
+  // Asked once, when the episode has ended.
+  get_reward() {
+    return this.reward
+  }
+}
+`,
+}
+
+/** A number game: several turns, a reward for being quick. Of the shipped models, the one that can write digits plays it. */
 export const NUMBER_GAME: PageFunction = {
   called: 'NumberGame',
   code: `class NumberGame {
@@ -105,4 +162,4 @@ async function rollout_func(prompts, trainer) {
 `,
 }
 
-export const CLASS_EXAMPLES: readonly PageFunction[] = [NUMBER_GAME, REPEAT_WORD]
+export const CLASS_EXAMPLES: readonly PageFunction[] = [EMERGENCY, NUMBER_GAME, REPEAT_WORD]

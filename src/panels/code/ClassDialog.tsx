@@ -50,6 +50,7 @@ export function ClassDialog({ code, onCode, onUse, onClose }: ClassDialogProps) 
             ))}
           </select>
         </label>
+        <p className="note">{W.plays}</p>
         <div className="code-reserve">
           <EditorLater code={code} label={W.code} onChange={onCode} check={check} testId="class-code" />
         </div>

@@ -3,8 +3,9 @@
 import { useId, useMemo, useState } from 'react'
 import type { PageFunction } from '../../core/environment-spec'
 import { readClass } from '../../env/custom/class-source'
-import { NUMBER_GAME } from '../../env/custom/examples'
-import { useRun } from '../../store/hooks'
+import { EMERGENCY, NUMBER_GAME } from '../../env/custom/examples'
+import { TINY_NUMBERS_MODEL } from '../../env/presets'
+import { useRun, useSetup } from '../../store/hooks'
 import { CODE_STRINGS as W } from '../../ui/code-strings'
 import { Help } from '../../ui/Help'
 import type { KindFieldProps } from '../task/kinds'
@@ -19,7 +20,9 @@ export function ClassField({ spec, choose, within }: KindFieldProps) {
   const [open, setOpen] = useState(false)
   // What was typed outlives the dialog; another environment of the settings takes its place.
   const [draft, setDraft] = useState<{ of: PageFunction | null; code: string } | null>(null)
-  const code = draft && draft.of?.code === chosen?.code ? draft.code : (chosen?.code ?? NUMBER_GAME.code)
+  // One that the model can play: what is pressed first should show something.
+  const example = useSetup((s) => (s.config.model === TINY_NUMBERS_MODEL ? NUMBER_GAME : EMERGENCY))
+  const code = draft && draft.of?.code === chosen?.code ? draft.code : (chosen?.code ?? example.code)
   const { sandbox, allowed } = useAllowed(chosen)
   const connecting = useConnecting()
   const failed = useRun(({ run }) => (run.state === 'failed' && (run.kind === 'environment' || run.kind === 'config') ? run : null))

@@ -13,6 +13,7 @@ import '../../ui/prompts.css'
 import { FoundRows } from './FoundRows'
 import { HubOrigin } from './HubOrigin'
 import { TextOrigin } from './TextOrigin'
+import { TinyHints } from './TinyHints'
 import { useColumns, usePrompts, usePromptsActions } from './usePrompts'
 
 interface PromptsFieldProps {
@@ -67,6 +68,7 @@ export function PromptsField({ spec, choose, within }: PromptsFieldProps) {
         </p>
       )}
       {look && <FoundRows look={look} />}
+      {look && <TinyHints look={look} within={within} />}
       {look && (
         <div className="prompts-use">
           <button type="button" className={used ? 'button' : 'button primary'} data-testid="prompts-use" disabled={used} onClick={use}>

@@ -81,3 +81,18 @@ it('keeps what was typed when a look comes to nothing, and forgets what was seen
   await page.found()
   expect(page.find('prompts-found')).toBeNull()
 })
+
+it('says that the shipped model cannot write digits, and takes the one that can with the prompt that it knows', async () => {
+  const page = await shown(['solution'])
+  await page.found()
+  const config = () => page.stores.setup.getState().config
+  expect(page.text('no-digits')).toContain('tiny-qwen3 cannot write any')
+  await page.press('take-numbers')
+  expect(config().model).toBe('models/tiny-qwen3-numbers')
+  expect(page.find('no-digits')).toBeNull()
+  await page.press('prompts-use')
+  expect(config()).toMatchObject({ model: 'models/tiny-qwen3-numbers', system_prompt: '' })
+  await page.press('take-box')
+  expect(config().system_prompt).toBe('Answer in a box.')
+  expect(page.find('no-box')).toBeNull()
+})
