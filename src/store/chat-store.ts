@@ -113,6 +113,10 @@ export function createChat(port: EnginePort): Chat {
       case 'chat-ended':
         if (pending?.requestId === message.requestId) end(pending, { reason: message.reason, error: message.error })
         return
+      case 'environment':
+        // Where there are no tools nobody can switch them off.
+        if (message.tools.length === 0 && store.getState().settings.tools) store.setState(({ settings }) => ({ settings: { ...settings, tools: false }, fresh: true }))
+        return
       case 'cleared':
       case 'restored':
         return store.setState({ fresh: true })

@@ -17,6 +17,9 @@ const FAULT_NAMES: Record<Fault, string> = {
   stopped: 'stopped by hand',
 }
 
+/** Of episodes that only reward functions judge. */
+const UNPLAYED_NAMES: Partial<Record<EpisodeFilter, string>> = { zero: 'reward functions: 0', silent: 'reward functions gave none' }
+
 export const GROUP_STRINGS = {
   title: 'Group of episodes',
   short: 'Group',
@@ -25,6 +28,7 @@ export const GROUP_STRINGS = {
   picker: 'Group',
   of: (n: number) => `of ${n}`,
   seed: (seed: number) => `environment seed ${seed}`,
+  promptSeed: (seed: number) => `prompt seed ${seed}`,
   byAdvantage: 'by advantage',
   episode: (n: number) => `Episode ${n}`,
   step: (n: number) => `Step ${n}`,
@@ -53,6 +57,7 @@ export const GROUP_STRINGS = {
   orderUnknown: 'Nothing is recorded to order these by; they stand by index.',
   filter: 'Show',
   filters: { all: 'all episodes', ...FAULT_NAMES } satisfies Record<EpisodeFilter, string>,
+  functionFilters: UNPLAYED_NAMES,
   filterHint: 'Three kinds of nothing stay apart: the environment said 0, its answer could not be read, it failed. Parse failures and tool errors are the model’s.',
   option: (name: string, n: number) => `${name} · ${n}`,
   noneLeft: (name: string) => `No episode of this group: ${name}.`,

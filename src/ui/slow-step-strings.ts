@@ -2,6 +2,10 @@
 
 import { count, number, plain, plural, signed } from './format'
 
+const times = (size: number) => (size === 1 ? 'once' : `${size} times`)
+const spread = (low: number, high: number, mean: number | null, std: number | null) =>
+  `${low === high ? `all ${number(low)}` : `from ${number(low)} to ${number(high)}`}, mean ${number(mean)}, standard deviation ${number(std)}`
+
 export const SLOW_STEP_STRINGS = {
   title: 'One GRPO step, slowly',
   part: (n: number, of: number) => `${n} of ${of}`,
@@ -13,11 +17,13 @@ export const SLOW_STEP_STRINGS = {
   end: 'Close',
   keys: 'Space holds, arrow keys move, Escape ends.',
   paused: 'The run is paused meanwhile.',
-  prompt: (step: number, seed: number, size: number) => `Step ${step}: one prompt, environment seed ${seed}, is given to the model ${size === 1 ? 'once' : `${size} times`}.`,
+  prompt: (step: number, seed: number, size: number) => `Step ${step}: one prompt, environment seed ${seed}, is given to the model ${times(size)}.`,
+  promptAlone: (step: number, seed: number, size: number) => `Step ${step}: one prompt, seed ${seed}, is given to the model ${times(size)}.`,
   episodes: (size: number, tokens: number, temperature: number) =>
     `It writes ${plural(size, 'episode')}, ${count(tokens)} tokens of its own in all; each token is drawn by chance (temperature ${plain(temperature)}), so they differ.`,
   rewards: (low: number, high: number, mean: number | null, std: number | null) =>
-    `The environment scores each: ${low === high ? `all ${number(low)}` : `from ${number(low)} to ${number(high)}`}, mean ${number(mean)}, standard deviation ${number(std)}.`,
+    `The environment scores each: ${spread(low, high, mean, std)}.`,
+  judged: (low: number, high: number, mean: number | null, std: number | null) => `The reward functions score each: ${spread(low, high, mean, std)}.`,
   leftOut: (n: number) => `${plural(n, 'episode')} could not be scored and ${n === 1 ? 'is' : 'are'} left out.`,
   noReward: 'No episode of this group could be scored.',
   advantage: (sum: string, place: number, better: boolean) => `${sum}: episode ${place} did ${better ? 'better' : 'worse'} than its group’s average, and that is its advantage.`,

@@ -144,8 +144,9 @@ function Choices() {
   )
 }
 
+/** null where it has no tools. */
 function environmentName({ environment }: RunView): string | null {
-  return environment && specName(environment.spec)
+  return environment && environment.tools.length > 0 ? specName(environment.spec) : null
 }
 
 interface NumberChoiceProps {

@@ -74,6 +74,16 @@ describe('the chat', () => {
     expect(page.find('chat-shipped')).toBeNull()
   })
 
+  it('offers no tools where there are none, and forgets that they were on', async () => {
+    const page = await open()
+    await page.press('chat-tools')
+    const spec = { kind: 'prompts', dataset: { kind: 'builtin', name: 'arithmetic' } } as const
+    await page.say({ type: 'environment', spec, tools: [], prompts: { system: '', user: '' }, maxSessions: null })
+    expect(page.find('chat-tools')).toBeNull()
+    expect(page.stores.chat.store.getState()).toMatchObject({ fresh: true, settings: { tools: false } })
+    expect(page.find('chat-shipped')?.textContent).toBe('The shipped model only knows how to play, not how to talk.')
+  })
+
   it('draws text as text and folds a thought', async () => {
     const page = await open()
     await page.type('chat-text', '<img src=x onerror=alert(1)>')

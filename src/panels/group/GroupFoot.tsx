@@ -8,7 +8,7 @@ import type { StepView } from '../../store/view'
 import { symmetricScale } from '../../ui/colors'
 import { S } from '../../ui/strings'
 import { ScaleBar } from '../trajectory/Legend'
-import type { GroupView } from './group-view'
+import { filterName, type GroupView, isRewardless, isUnplayed } from './group-view'
 import type { Rows } from './rows'
 
 interface GroupFootProps {
@@ -24,7 +24,7 @@ export function GroupFoot({ step, group, rows, bound }: GroupFootProps) {
   return (
     <div className="rows-foot group-foot">
       <p className="group-legend">
-        <Legend bound={bound} />
+        <Legend bound={bound} unplayed={isUnplayed(group)} />
       </p>
       <Counted seed={first?.seed} environment={first?.environment} group={group} rows={rows} />
       <Silent step={step} />
@@ -33,7 +33,7 @@ export function GroupFoot({ step, group, rows, bound }: GroupFootProps) {
 }
 
 /** What the textures mean; once there are advantages, the model's tokens have the colour of their episode's. */
-function Legend({ bound }: { bound: number }) {
+function Legend({ bound, unplayed }: { bound: number; unplayed: boolean }) {
   const swatch = (author: Author) => (
     <span key={author}>
       <span className={`swatch run-${author}`} /> {S.authors[author]}
@@ -48,7 +48,7 @@ function Legend({ bound }: { bound: number }) {
           <ScaleBar scale={symmetricScale(bound)} values={false} /> {S.authors.model}, {S.group.byAdvantage}
         </span>
       )}
-      {swatch('environment')}
+      {!unplayed && swatch('environment')}
       {swatch('template')}
     </span>
   )
@@ -57,7 +57,7 @@ function Legend({ bound }: { bound: number }) {
 /** Each kind by itself, those that did not occur left out. */
 function Counted({ seed, environment, group, rows }: { seed: number | undefined; environment: string | undefined; group: GroupView; rows: Rows }) {
   const counts = countFaults(group.episodes)
-  const parts = FAULTS.flatMap((fault) => (counts[fault] > 0 ? [S.group.option(S.group.filters[fault], counts[fault])] : []))
+  const parts = FAULTS.flatMap((fault) => (counts[fault] > 0 ? [S.group.option(filterName(fault, group), counts[fault])] : []))
   const shown = rows.rows.length < group.size ? [S.group.counts(rows.rows.length, group.size)] : []
   const order = rows.unordered === null ? [] : [rows.unordered === 'later' ? S.group.orderLater : S.group.orderUnknown]
   return (
@@ -68,7 +68,7 @@ function Counted({ seed, environment, group, rows }: { seed: number | undefined;
         </strong>
       )}
       {environment !== undefined && <b data-testid="group-environment">{environment}</b>}
-      {seed !== undefined && <em>{S.group.seed(seed)}</em>}
+      {seed !== undefined && <em>{isRewardless(group) ? S.group.promptSeed(seed) : S.group.seed(seed)}</em>}
       {[...shown, ...parts, ...order].map((part) => (
         <span key={part}>{part}</span>
       ))}

@@ -10,7 +10,7 @@ import { EpisodeRow } from './EpisodeRow'
 import { GroupFoot } from './GroupFoot'
 import { GroupPicker } from './GroupPicker'
 import { GroupTools } from './GroupTools'
-import { groupOf } from './group-view'
+import { filterName, groupOf, type GroupView } from './group-view'
 import { usePointing } from './pointing'
 import { rowsClass, useRows } from './rows'
 
@@ -78,20 +78,20 @@ function Episodes({ step, index }: { step: StepView; index: number }) {
         {rows.rows.map((row) => (
           <EpisodeRow key={row.index} {...row} longest={longest} bound={bound} inTabOrder={row.index === tabStop} />
         ))}
-        <NoneLeft shown={rows.rows.length} />
+        <NoneLeft shown={rows.rows.length} group={group} />
       </ol>
       <GroupFoot step={step} group={group} rows={rows} bound={bound} />
     </>
   )
 }
 
-function NoneLeft({ shown }: { shown: number }) {
+function NoneLeft({ shown, group }: { shown: number; group: GroupView }) {
   const { display } = useStores()
   const only = useDisplay((d) => d.only)
   if (shown > 0 || only === 'all') return null
   return (
     <li className="note none-left">
-      {S.group.noneLeft(S.group.filters[only])}{' '}
+      {S.group.noneLeft(filterName(only, group))}{' '}
       <button type="button" className="link" onClick={() => display.setState({ only: 'all' })}>
         {S.group.showAll}
       </button>

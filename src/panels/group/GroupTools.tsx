@@ -6,7 +6,7 @@ import { countFaults, EPISODE_FILTERS, type EpisodeFilter } from '../../store/ep
 import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
 import { SlowStepButton } from '../slow-step/SlowStepButton'
-import type { GroupView } from './group-view'
+import { filterName, type GroupView } from './group-view'
 
 export function GroupTools({ group }: { group: GroupView }) {
   const { display } = useStores()
@@ -36,7 +36,7 @@ export function GroupTools({ group }: { group: GroupView }) {
         >
           {EPISODE_FILTERS.map((option: EpisodeFilter) => (
             <option key={option} value={option}>
-              {S.group.option(S.group.filters[option], counts[option])}
+              {S.group.option(filterName(option, group), counts[option])}
             </option>
           ))}
         </select>

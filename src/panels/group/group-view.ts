@@ -1,6 +1,8 @@
 /** The group in view: which episodes belong to it, and which of the step's groups it is. */
 
+import type { EpisodeFilter } from '../../store/episode-faults'
 import { type EpisodeView, type GroupStats, isDiscarded, type StepView } from '../../store/view'
+import { S } from '../../ui/strings'
 
 export interface GroupView {
   /** From 0. */
@@ -29,3 +31,14 @@ export function meanReward(episodes: readonly (EpisodeView | null)[]): number | 
   const rewards = episodes.flatMap((e) => (e?.reward === null || e?.reward === undefined ? [] : [e.reward]))
   return rewards.length > 0 ? rewards.reduce((a, b) => a + b, 0) / rewards.length : null
 }
+
+type Episodes = Pick<GroupView, 'episodes'>
+
+/** Whether only reward functions judge it. */
+export const isRewardless = ({ episodes }: Episodes): boolean => episodes.some((episode) => episode?.rewardless)
+
+/** Whether nothing answered the model: a prompt, one answer, no environment. */
+export const isUnplayed = ({ episodes }: Episodes): boolean => isRewardless({ episodes }) && episodes.every((episode) => !episode?.answers.length)
+
+/** What a filter keeps, in words that fit who judges this group. */
+export const filterName = (filter: EpisodeFilter, group: Episodes): string => (isRewardless(group) ? S.group.functionFilters[filter] : undefined) ?? S.group.filters[filter]

@@ -6,7 +6,7 @@ import { standardDeviation } from '../../rl'
 import type { TokenLog } from '../../store/token-log'
 import type { EpisodeView, StepView } from '../../store/view'
 import { SLOW_STEP_STRINGS as W } from '../../ui/slow-step-strings'
-import { groupOf, type GroupView } from '../group/group-view'
+import { groupOf, type GroupView, isRewardless } from '../group/group-view'
 import { explainSilence, workedOut } from '../rewards/explain'
 import { whySilent } from '../../store/signal'
 import type { Beat } from './beats'
@@ -39,7 +39,7 @@ export function captionsOf({ step, episode, log, history, grpo }: SlowStepSource
   const trained = (e: EpisodeView) => log.read(step.step, e.index).filter((token) => token.mask === 1).length
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
   return {
-    prompt: W.prompt(step.step, episodes[0]?.seed ?? 0, group.size),
+    prompt: (isRewardless(group) ? W.promptAlone : W.prompt)(step.step, episodes[0]?.seed ?? 0, group.size),
     episodes: W.episodes(group.size, sum(episodes.map(written)), grpo.temperature),
     rewards: rewardsCaption(group),
     advantages: advantageCaption(step, group, hero, grpo),
@@ -49,10 +49,12 @@ export function captionsOf({ step, episode, log, history, grpo }: SlowStepSource
   }
 }
 
-function rewardsCaption({ episodes, stats }: GroupView): string {
+function rewardsCaption(group: GroupView): string {
+  const { episodes, stats } = group
+  const words = isRewardless(group) ? W.judged : W.rewards
   const rewards = episodes.flatMap((e) => (e === null || e.reward === null ? [] : [e.reward]))
   const missing = episodes.length - rewards.length
-  const parts = rewards.length === 0 ? [W.noReward] : [W.rewards(Math.min(...rewards), Math.max(...rewards), stats?.mean ?? null, stats?.std ?? null)]
+  const parts = rewards.length === 0 ? [W.noReward] : [words(Math.min(...rewards), Math.max(...rewards), stats?.mean ?? null, stats?.std ?? null)]
   return [...parts, ...(missing > 0 && rewards.length > 0 ? [W.leftOut(missing)] : [])].join(' ')
 }
 

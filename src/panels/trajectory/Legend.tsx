@@ -67,10 +67,10 @@ function Authors({ authors, writer }: { authors: readonly Author[]; writer: stri
   ))
 }
 
-/** Of the trajectory: authors, or the scale with what it says, or why there is none; in the same room whatever it is. */
-export function TrajectoryLegend({ view: { heat, scale, why, asOf, pauseHelps }, writer }: { view: HeatView; writer: string | undefined }) {
+/** Of the trajectory (`unplayed`: no environment answers in it): authors, or the scale with what it says, or why there is none; in the same room whatever it is. */
+export function TrajectoryLegend({ view: { heat, scale, why, asOf, pauseHelps }, writer, unplayed }: { view: HeatView; writer: string | undefined; unplayed: boolean }) {
   const { controller } = useStores()
-  const others: readonly Author[] = ['environment', 'template']
+  const others: readonly Author[] = unplayed ? ['template'] : ['environment', 'template']
   return (
     <div className="heat-legend trajectory-legend" data-testid="trajectory-legend">
       {scale && <ScaleBar scale={scale} />}

@@ -132,7 +132,7 @@ export function Trajectory({ episode, by }: TrajectoryProps) {
           <Jumps tokens={tokens} length={length} revision={log.revision} from={selected ?? roving.active ?? episode.promptLength - 1} onJump={roving.reveal} />
         </div>
       )}
-      <TrajectoryLegend view={view} writer={by?.writer} />
+      <TrajectoryLegend view={view} writer={by?.writer} unplayed={episode.rewardless === true && episode.answers.length === 0} />
       <Summary episode={episode} of={by?.summary} />
       {episode.columns && <RowColumns columns={episode.columns} />}
       <div className="trajectory-text">
