@@ -3,6 +3,7 @@
 import type { RunConfig } from '../core/config'
 import type { Sampler } from '../core/engine'
 import type { Environment } from '../core/environment'
+import { UNSCORABLE_EXITS } from '../core/episode'
 import { PlaygroundError } from '../core/errors'
 import { evaluationSeed } from '../core/evaluation'
 import type { Metrics, TrainEvent } from '../core/events'
@@ -12,6 +13,7 @@ import { rollout } from '../rollout/rollout'
 import { assertNotStopped } from './guard'
 import { type CallCustom, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
+import { nobodySaid, unjudged } from './unjudged'
 
 export interface EvaluationRequest {
   engine: Sampler
@@ -84,6 +86,7 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
   const { eval_success: success = null, eval_reward: reward = null } = metrics
   if (success === null || reward === null) {
     const error = episodes.find((episode) => episode.error !== null)?.error ?? 'it gave no reward'
+    if (episodes.every(({ rewardless, exit }) => rewardless && !UNSCORABLE_EXITS.includes(exit))) throw unjudged(episodes, `${total} evaluation episodes`)
     throw new PlaygroundError(
       'environment',
       `None of ${total} evaluation episodes in "${environment.name}" could be scored: ${error.replace(/\.$/, '')}.`,
@@ -92,7 +95,7 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
   }
   const unscorable = metrics['eval_environment/unscorable'] ?? 0
   if (unscorable > 0) {
-    const why = episodes.find(({ reward, error }) => reward === null && error !== null)?.error ?? 'the environment gave no reward'
+    const why = episodes.find(({ reward, error }) => reward === null && error !== null)?.error ?? nobodySaid(episodes.find(({ reward }) => reward === null) ?? {})
     const text = `${unscorable} of ${total} evaluation episodes could not be scored (${why.replace(/\.$/, '')}): the rate is of the other ${total - unscorable}.`
     onEvent({ type: 'notice', level: 'warning', text })
   }

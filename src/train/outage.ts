@@ -5,6 +5,7 @@ import type { TrainEvent } from '../core/events'
 import { PlaygroundError } from '../core/errors'
 import { sleep, waitThroughGate } from '../core/sleep'
 import { assertNotStopped } from './guard'
+import { nobodySaid, unjudged } from './unjudged'
 
 /** Pauses between attempts: up to 1, 2, 4, … seconds, at most this; at least half of it, so that many pages do not come back at once. */
 const LONGEST_WAIT_SECONDS = 30
@@ -69,6 +70,7 @@ export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, op
     }
     if (episodes.length > 0 && unscorable.length === episodes.length) {
       // Nothing failed, so a repetition would end the same way.
+      if (episodes.every(({ rewardless }) => rewardless)) throw unjudged(episodes, `the ${episodes.length} episodes of step ${step}`)
       throw new PlaygroundError(
         'environment',
         `The environment "${options.environment}" gave none of the ${episodes.length} episodes of step ${step} a reward.`,
@@ -84,7 +86,8 @@ export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, op
 }
 
 function reason(episodes: readonly Episode[]): string {
-  return (episodes.find((episode) => episode.error !== null)?.error ?? 'the environment gave no reward').replace(/\.$/, '')
+  const [first] = episodes
+  return (episodes.find((episode) => episode.error !== null)?.error ?? (first ? nobodySaid(first) : '')).replace(/\.$/, '')
 }
 
 /** What failed where, without numbers that differ from try to try; null unless all of it would come again. */

@@ -1,0 +1,28 @@
+/** What is said where reward functions alone judge, and gave nothing: which they were, what they read, and what stood there. */
+
+import type { Episode } from '../core/episode'
+import { PlaygroundError } from '../core/errors'
+import { NEEDS_SOLUTION } from '../core/reward-funcs'
+
+type Judged = Pick<Episode, 'rewardless' | 'rewards' | 'columns'>
+
+/** In place of a reason where an episode has no reward and nothing failed. */
+export const nobodySaid = ({ rewardless, rewards }: Pick<Episode, 'rewardless' | 'rewards'>): string =>
+  rewardless || rewards ? 'no reward function had an opinion' : 'the environment gave no reward'
+
+/** The error for episodes that reward functions alone judge, none of which got a reward; `where` names them. */
+export function unjudged(episodes: readonly Judged[], where: string): PlaygroundError {
+  const [first] = episodes
+  const names = Object.keys(first?.rewards ?? {})
+  const columns = Object.keys(first?.columns ?? {})
+  const compares = names.filter((name) => NEEDS_SOLUTION.some((each) => each === name))
+  const solution = JSON.stringify(first?.columns?.['solution'] ?? null)
+  const shown = solution.length > 60 ? `${solution.slice(0, 60)}…` : solution
+  return new PlaygroundError(
+    'environment',
+    `The reward functions (${names.join(', ')}) gave none of ${where} a reward.`,
+    compares.length > 0
+      ? `${compares.join(', ')} compares with the column solution and could not read what stands there, such as ${shown}. Write a number or a formula there, such as "25", or add another reward function.`
+      : `They returned null for each, which means no opinion. ${columns.length > 0 ? `They can read the columns ${columns.join(', ')}. ` : ''}Return a number for at least some.`,
+  )
+}
