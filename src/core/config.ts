@@ -2,6 +2,7 @@
 
 import type { EnvironmentSpec, PageFunction } from './environment-spec'
 import { OWN_REWARD, type RewardFunc } from './reward-funcs'
+import type { PlannedStage } from './stage'
 import type { ToolEdit } from './tool-edits'
 
 export const LOSS_TYPES = ['grpo', 'bnpo', 'dr_grpo', 'dapo', 'cispo', 'sapo', 'vespo', 'luspo'] as const
@@ -231,6 +232,8 @@ export interface RunConfig {
   lora: LoraConfig
   /** TRL's switch: false trains every weight of the model instead of a LoRA; absent: true. */
   use_peft?: false
+  /** What the adapter is trained with before the first GRPO step, in order; absent: nothing. */
+  stages?: PlannedStage[]
   /** 'auto' takes WebGPU where there is a real adapter, else WASM. */
   backend: Backend | 'auto'
 }

@@ -53,6 +53,34 @@ const COMMON: StageSettings = {
 /** What a stage begins with. */
 export const DEFAULT_STAGE: Readonly<Record<StageKind, StageSettings>> = { sft: COMMON, dpo: { ...COMMON, learning_rate: 1e-5 } }
 
+/** Where a planned stage's rows come from: nobody has to give any. */
+export type StageRows =
+  /** Games whose every call is drawn from those that fit the tools: they show the form, not the choice. */
+  | { from: 'random'; games: number }
+  /** SFT: the policy's own episodes with a reward of at least `least`. */
+  | { from: 'episodes'; groups: number; least: number }
+  /** DPO: of each group of the policy's own episodes the better beside the worse. */
+  | { from: 'pairs'; groups: number }
+
+/** A stage that the run makes by itself before its first GRPO step. */
+export interface PlannedStage {
+  kind: StageKind
+  rows: StageRows
+  settings: StageSettings
+}
+
+/** What rows a kind of stage can have. */
+export const rowsFit = ({ kind, rows }: Pick<PlannedStage, 'kind' | 'rows'>): boolean => (kind === 'dpo') === (rows.from === 'pairs')
+
+/** A policy on held-out scenarios (of training where there are no others), each played once. */
+export interface StageMeasure {
+  episodes: number
+  /** Share of them that were solved, and that ended by calls that fit the tools; mean reward. */
+  success: number
+  valid: number
+  reward: number
+}
+
 /** Where rows from the Hub came from, to be found again. */
 export interface StageSource {
   /** 'owner/name' of a dataset. */
@@ -82,6 +110,24 @@ export interface StageRecord {
   /** TRL's metrics of its first and its last step. */
   first: Record<string, number | null>
   last: Record<string, number | null>
+  /** Of a stage of the run's plan: its place there, from 0. */
+  planned?: number
+  /** Why a planned stage could not be trained; it then has no steps. */
+  skipped?: string
+  /** Of a planned stage: the policy before it and after it. */
+  before?: StageMeasure
+  after?: StageMeasure
+  /** Its leading metric at every optimizer step (LEADING_METRIC), for the timeline. */
+  lead?: (number | null)[]
+}
+
+/** From 0 to 1, and better above: what the timeline draws of a stage. */
+export const LEADING_METRIC: Readonly<Record<StageKind, string>> = { sft: 'mean_token_accuracy', dpo: 'rewards/accuracies' }
+
+/** The first planned stage that the records do not hold; null when all are there. */
+export function nextPlanned(plan: readonly PlannedStage[], records: readonly StageRecord[]): number | null {
+  const next = plan.findIndex((_, i) => records.every(({ planned }) => planned !== i))
+  return next < 0 ? null : next
 }
 
 /** Optimizer steps of a stage over so many rows: TRL's count, the last batch of an epoch may be smaller. */
@@ -90,11 +136,12 @@ export function stageSteps({ max_steps, num_train_epochs, per_device_train_batch
 }
 
 /** The run as one line: "SFT 20 steps → DPO 10 steps → GRPO 5 steps". */
-export function stageLine(stages: readonly Pick<StageRecord, 'kind' | 'steps' | 'afterStep'>[], grpoSteps: number): string {
+export function stageLine(stages: readonly Pick<StageRecord, 'kind' | 'steps' | 'afterStep' | 'skipped'>[], grpoSteps: number): string {
   const part = (name: string, steps: number): string => `${name} ${steps} ${steps === 1 ? 'step' : 'steps'}`
   const parts: string[] = []
   let at = 0
-  for (const { kind, steps, afterStep } of stages) {
+  for (const { kind, steps, afterStep, skipped } of stages) {
+    if (skipped !== undefined) continue
     if (afterStep > at) parts.push(part('GRPO', afterStep - at))
     at = Math.max(at, afterStep)
     parts.push(part(kind.toUpperCase(), steps))

@@ -4,13 +4,15 @@ import { DEFAULT_GRPO, DEFAULT_LORA, type GrpoConfig, type LoraConfig, type RunC
 import type { EnvironmentSpec } from '../core/environment-spec'
 import { PlaygroundError } from '../core/errors'
 import { isRecord } from '../core/records'
+import { DEFAULT_STAGE, type PlannedStage } from '../core/stage'
+import type { ToolEdit } from '../core/tool-edits'
 import { catchRules } from './builtin/catch'
 import { echoRules } from './builtin/echo'
 import { guessRules } from './builtin/guess'
 import { laneRules } from './builtin/lane'
 import { ARITHMETIC_SYSTEM } from './prompts/arithmetic'
 
-export type PresetName = 'lane' | 'catch' | 'echo' | 'guess' | 'arithmetic' | 'mix'
+export type PresetName = 'lane' | 'catch' | 'echo' | 'guess' | 'arithmetic' | 'mix' | 'staged'
 
 export interface Preset {
   id: PresetName
@@ -26,6 +28,9 @@ export interface Preset {
   /** What differs from DEFAULT_GRPO. */
   grpo: Partial<GrpoConfig>
   lora: LoraConfig
+  /** Absent: the environment's tools as they are, and no stage before GRPO. */
+  tool_edits?: readonly ToolEdit[]
+  stages?: readonly PlannedStage[]
 }
 
 /** Folder of the model that the site ships and the presets are made for. */
@@ -39,6 +44,13 @@ export const TINY_BASE = { model: TINY_MODEL, model_revision: 'main', precision:
 
 /** What suits the shipped model in an environment that has no preset (a server of one's own): it wants a far higher rate than a large model. */
 export const TINY_GRPO: GrpoConfig = { ...DEFAULT_GRPO, learning_rate: 1e-3, prompts_per_step: 2 }
+
+/** Words that the shipped model has had to write before, for tools that it does not know by them: a LoRA cannot make it write others. */
+const RENAMED: readonly ToolEdit[] = [
+  { kind: 'rename', tool: 'emergency_stop', name: 'stay' },
+  { kind: 'rename', tool: 'lane_change', name: 'move' },
+  { kind: 'rename', tool: 'observe', name: 'echo' },
+]
 
 /** dapo, no KL, temperature 1, groups of eight and all linear layers at r 16, alpha 32 are the defaults already. */
 export const PRESETS: readonly Preset[] = [
@@ -142,6 +154,22 @@ export const PRESETS: readonly Preset[] = [
     },
     lora: DEFAULT_LORA,
   },
+  {
+    id: 'staged',
+    title: 'SFT, then DPO, then GRPO',
+    description: 'Emergency stop with tools that the model does not know: SFT shows it their form by games of random calls, DPO prefers its own better games, GRPO does the rest. Train makes all three, one after the other.',
+    environment: { kind: 'builtin', name: 'lane' },
+    system_prompt: laneRules.prompts.system,
+    user_prompt: laneRules.prompts.user,
+    enable_thinking: false,
+    grpo: { prompts_per_step: 8, learning_rate: 1e-3, max_steps: 40, max_completion_length: 256, max_tool_calling_iterations: 3, eval_strategy: 'steps', eval_on_start: false, eval_episodes: 64 },
+    lora: DEFAULT_LORA,
+    tool_edits: RENAMED,
+    stages: [
+      { kind: 'sft', rows: { from: 'random', games: 240 }, settings: { ...DEFAULT_STAGE.sft, learning_rate: 4e-3, max_steps: 150 } },
+      { kind: 'dpo', rows: { from: 'pairs', groups: 32 }, settings: { ...DEFAULT_STAGE.dpo, learning_rate: 1e-3, max_steps: 20, per_device_train_batch_size: 16 } },
+    ],
+  },
 ]
 
 /** A preset by its id; throws PlaygroundError('config') when there is none. */
@@ -153,10 +181,16 @@ export function presetById(id: string): Preset {
   return preset
 }
 
-/** The preset that an environment belongs to; undefined where nobody made one for it. */
+/** The preset that an environment belongs to, one without stages; undefined where nobody made one for it. */
 export function presetOf(environment: EnvironmentSpec): Preset | undefined {
   const own = canonical(environment)
-  return PRESETS.find((preset) => canonical(preset.environment) === own)
+  return PRESETS.find((preset) => !preset.stages && canonical(preset.environment) === own)
+}
+
+/** The preset that a run was begun from: with stages, the one of its environment that has some. */
+export function presetOfRun({ environment, stages }: Pick<RunConfig, 'environment' | 'stages'>): Preset | undefined {
+  const own = canonical(environment)
+  return (stages && PRESETS.find((preset) => preset.stages && canonical(preset.environment) === own)) ?? presetOf(environment)
 }
 
 /** The same text for the same content, whatever order its keys are in. */
@@ -166,10 +200,10 @@ function canonical(spec: EnvironmentSpec): string {
 
 /** The whole run that a preset stands for. */
 export function presetConfig(preset: Preset, seed = DEFAULT_GRPO.seed): RunConfig {
-  const { environment, model, system_prompt, user_prompt, enable_thinking, grpo, lora } = preset
+  const { environment, model, system_prompt, user_prompt, enable_thinking, grpo, lora, tool_edits = [], stages } = preset
   return {
     environment,
-    tool_edits: [],
+    tool_edits: [...tool_edits],
     ...TINY_BASE,
     ...(model !== undefined && { model }),
     system_prompt,
@@ -177,6 +211,7 @@ export function presetConfig(preset: Preset, seed = DEFAULT_GRPO.seed): RunConfi
     enable_thinking,
     grpo: { ...DEFAULT_GRPO, ...grpo, seed },
     lora: { ...lora, target_modules: [...lora.target_modules] },
+    ...(stages && { stages: [...stages] }),
     backend: 'auto',
   }
 }

@@ -60,7 +60,7 @@ export function modelCard(input: ModelCardInput): string {
 
 /** What came before and between the GRPO steps; '' for nothing. */
 function stagesLine({ stages = [] }: RunRecord, step: number): string {
-  const kept = stages.filter(({ afterStep }) => afterStep <= step)
+  const kept = stages.filter(({ afterStep, skipped }) => afterStep <= step && skipped === undefined)
   if (kept.length === 0) return ''
   const data = kept.map(({ kind, dataset, source, rows, settings }) => `${kind.toUpperCase()} on ${rows === 1 ? 'one row' : `${rows} rows`} of ${source ? sourceText(source) : markdownCode(dataset)}, learning_rate ${settings.learning_rate}`)
   return `The adapter was trained in stages: ${stageLine(kept, step)} (${data.join('; ')}). `

@@ -30,7 +30,7 @@ export const HIDE_PARTS: readonly HidePart[] = [
   { key: 'rewards' },
   { key: 'update', parts: all(['formula', 'metrics']) },
   { key: 'trajectory', parts: all(['heat']) },
-  ...all(['compare', 'chat', 'play', 'stage', 'timeline', 'curves', 'article', 'replay', 'tour']),
+  ...all(['plan', 'compare', 'chat', 'play', 'stage', 'timeline', 'curves', 'article', 'replay', 'tour']),
 ]
 
 const within = (parts: readonly HidePart[]): HidePart[] => parts.flatMap((part) => [part, ...within(part.parts ?? [])])

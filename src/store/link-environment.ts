@@ -1,11 +1,12 @@
 /** The environment in a page's link: a preset's or built-in's name, a server's address, or a kind with its whole spec as JSON. */
 
+import type { RunConfig } from '../core/config'
 import { BUILTIN_NAMES, type BuiltinName, type EnvironmentSpec, type PromptSource, type SingleSpec } from '../core/environment-spec'
 import { LONGEST_PAGE_CODE, readEnvironmentSpec } from '../core/environment-spec-schema'
 import { isHubModel } from '../env/models'
 import { isRepoId } from '../hub/model-reference'
 import { readAddress } from './address'
-import { PRESET_NAMES, presetByName, presetOf, type PresetName } from './presets'
+import { PRESET_NAMES, presetByName, presetOfRun, type PresetName } from './presets'
 
 /** Rows of a pasted dataset beyond this do not belong in a link. */
 export const MOST_LINKED = 20_000
@@ -16,8 +17,8 @@ const SPECIFIED = ['custom', 'prompts', 'mix'] as const
 const isSpecified = (text: string): text is (typeof SPECIFIED)[number] => (SPECIFIED as readonly string[]).includes(text)
 
 /** The link's `env` and, where a word does not say it all, `env_spec`. */
-export function writeEnvironment(spec: EnvironmentSpec): { env: string; env_spec?: string } {
-  const preset = presetOf(spec)
+export function writeEnvironment({ environment: spec, stages }: Pick<RunConfig, 'environment' | 'stages'>): { env: string; env_spec?: string } {
+  const preset = presetOfRun({ environment: spec, ...(stages && { stages }) })
   if (preset) return { env: preset.id }
   if (spec.kind === 'builtin') return { env: spec.name }
   if (spec.kind === 'openenv') return { env: spec.url }
@@ -43,6 +44,8 @@ function mapSources(spec: EnvironmentSpec, map: (source: PromptSource) => Prompt
 }
 
 export interface ReadEnvironment {
+  /** That a preset with stages is named: its settings are the start. */
+  staged?: PresetName
   /** undefined: the page's first. */
   spec: EnvironmentSpec | undefined
   /** Why what the link says was not taken, each with what is kept instead. */
@@ -57,7 +60,7 @@ export function readEnvironment(env: string | null, json: string | null): ReadEn
   const plain = (spec: EnvironmentSpec): ReadEnvironment => ({ spec, refused: [], missing: [] })
   if (env === null) return json === null ? { spec: undefined, refused: [], missing: [] } : refuse('env_spec needs env beside it')
   if (json === null) {
-    if (isPreset(env)) return plain(presetByName(env).environment)
+    if (isPreset(env)) return { ...plain(presetByName(env).environment), ...(presetByName(env).stages && { staged: env }) }
     if (isBuiltin(env)) return plain({ kind: 'builtin', name: env })
     if (isSpecified(env)) return refuse(`env ${env} needs env_spec, as this page writes it`)
     const address = readAddress(env)

@@ -5,6 +5,7 @@ import { LESSON_IDS, LESSON_STARTS, lessonConfig } from './lessons'
 import { readLink, writeLink } from './link'
 import { withModel } from './model-settings'
 import { PRESET_NAMES, defaultConfig, presetByName } from './presets'
+import { presetConfig } from '../worker/protocol'
 
 const changed: RunConfig = {
   ...defaultConfig({ kind: 'openenv', url: 'wss://example.org:8000/x=1&y=2/ws' }),
@@ -36,10 +37,28 @@ changed.grpo = {
 
 describe('settings in the link', () => {
   it.each(PRESET_NAMES)('the %s preset comes back and its link is short', (name) => {
-    const config = defaultConfig(presetByName(name).environment)
+    const config = presetConfig(presetByName(name))
     const hash = writeLink(config, 0)
     expect(hash).toBe(`#v=1&env=${name}&seed=42`)
     expect(readLink(hash)).toEqual({ config, episode: 0, display: {}, problems: [] })
+  })
+
+  it('a plan that was changed comes back, and one that is none is refused', () => {
+    const staged = presetConfig(presetByName('staged'))
+    const [first, second] = staged.stages ?? []
+    const plan = [{ ...first!, settings: { ...first!.settings, max_steps: 7 } }, { ...second!, rows: { from: 'pairs' as const, groups: 3 } }]
+    const config = { ...staged, tool_edits: [], stages: plan, grpo: { ...staged.grpo, eval_episodes: 9 } }
+    expect(writeLink(config, 0)).toMatch(/^#v=1&env=staged&seed=42&eval_episodes=9&tool_edits=%5B%5D&stages=%5B/)
+    expect(readLink(writeLink(config, 0))).toEqual({ config, episode: 0, display: {}, problems: [] })
+    // On an environment that has no such preset.
+    const catching = { ...defaultConfig({ kind: 'builtin', name: 'catch' }), stages: plan }
+    expect(readLink(writeLink(catching, 0)).config).toEqual(catching)
+    const wrong = JSON.stringify([{ kind: 'sft', rows: { from: 'pairs', groups: 3 }, settings: {} }])
+    for (const text of ['x', '[]', wrong, wrong.replace('sft', 'ppo')]) {
+      const read = readLink(`#v=1&env=lane&stages=${encodeURIComponent(text)}`)
+      expect(read.config).toEqual(defaultConfig())
+      expect(read.problems[0]).toContain('stages must be the JSON of a list of stages')
+    }
   })
 
   it('every changed setting, prompt and the selected episode come back', () => {

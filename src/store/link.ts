@@ -4,13 +4,15 @@ import type { RunConfig } from '../core/config'
 import { readPageFunction } from '../core/environment-spec-schema'
 import { isHubModel } from '../env/models'
 import { readRewards } from '../core/reward-funcs'
+import { readStages, writeStages } from '../core/stage-schema'
 import { isRepoId } from '../hub/model-reference'
 import { DEFAULT_DISPLAY, DISPLAY_KEYS, type Display, readDisplay, writeDisplay } from './display'
 import { sortHidden } from './hide'
 import { readEnvironment, writeEnvironment } from './link-environment'
 import { isLesson, LESSON_IDS, LESSON_STARTS, lessonConfig } from './lessons'
 import { withModel, writeReference } from './model-settings'
-import { defaultConfig } from './presets'
+import { defaultConfig, presetByName, startOf } from './presets'
+import { presetConfig } from '../worker/protocol'
 import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
 import { readToolEdits, writeToolEdits } from './tool-edits'
 
@@ -45,9 +47,10 @@ export interface LinkContent extends LinkPlace {
 
 /** The hash (with '#') of a config, the selected episode, its selected token, how they are shown and where. `readLink` gives the same back. */
 export function writeLink(config: RunConfig, episode: number, token: number | null = null, display: Display = DEFAULT_DISPLAY, place: LinkPlace = {}): string {
-  const out = new URLSearchParams({ v: VERSION, ...writeEnvironment(config.environment) })
-  const base = withModel(defaultConfig(config.environment), config)
-  if (config.model !== defaultConfig(config.environment).model) out.set('model', config.model)
+  const out = new URLSearchParams({ v: VERSION, ...writeEnvironment(config) })
+  const start = startOf(config)
+  const base = withModel(start, config)
+  if (config.model !== start.model) out.set('model', config.model)
   if (config.model_revision !== 'main') out.set('model_revision', config.model_revision)
   if (config.precision !== base.precision) out.set('precision', config.precision)
   // A file given by hand stays with the person who has it.
@@ -58,7 +61,8 @@ export function writeLink(config: RunConfig, episode: number, token: number | nu
     if (key === 'seed' || value !== getSetting(base, key)) out.set(key, writeSetting(value))
   }
   if (config.lora.target_modules.join() !== base.lora.target_modules.join()) out.set('lora_targets', config.lora.target_modules.join())
-  if (config.tool_edits.length > 0) out.set('tool_edits', writeToolEdits(config.tool_edits))
+  if (JSON.stringify(config.tool_edits) !== JSON.stringify(base.tool_edits)) out.set('tool_edits', writeToolEdits(config.tool_edits))
+  if (config.stages && JSON.stringify(config.stages) !== JSON.stringify(base.stages)) out.set('stages', writeStages(config.stages))
   if (config.rollout_func) out.set('rollout_func', JSON.stringify(config.rollout_func))
   const { reward_funcs, reward_weights } = config.grpo
   if (JSON.stringify(reward_funcs) !== JSON.stringify(base.grpo.reward_funcs)) out.set('reward_funcs', JSON.stringify(reward_funcs))
@@ -93,7 +97,7 @@ export function readLink(hash: string): LinkContent {
   const where = readEnvironment(params.get('env'), params.get('env_spec'))
   where.refused.forEach(refuse)
   problems.push(...where.missing)
-  let config = lesson !== null && start ? lessonConfig(lesson) : defaultConfig(where.spec)
+  let config = lesson !== null && start ? lessonConfig(lesson) : where.staged ? presetConfig(presetByName(where.staged)) : defaultConfig(where.spec)
   const known = new Set<string>(['v', 'env', 'env_spec'])
   const take = (key: string, use: (value: string) => void) => {
     known.add(key)
@@ -135,6 +139,11 @@ export function readLink(hash: string): LinkContent {
     const read = readToolEdits(value)
     if (read.ok) config = { ...config, tool_edits: read.value }
     else refuse(`${read.why}, not ${quote(value)}`)
+  })
+  take('stages', (value) => {
+    const stages = readStages(parseJson(value))
+    if (stages) config = { ...config, stages }
+    else refuse(`stages must be the JSON of a list of stages, as this page writes it, not ${quote(value)}`)
   })
   take('rollout_func', (value) => {
     const rollout_func = readPageFunction(parseJson(value))

@@ -3,9 +3,9 @@
 import { DEFAULT_GRPO, DEFAULT_LORA, type GrpoConfig, type RunConfig } from '../core/config'
 import { type EnvironmentSpec, singleSpecs } from '../core/environment-spec'
 import { OWN_REWARD, type RewardFunc } from '../core/reward-funcs'
-import { PRESETS, presetById, presetConfig, presetOf, TINY_BASE, TINY_GRPO, type Preset } from '../worker/protocol'
+import { PRESETS, presetById, presetConfig, presetOf, presetOfRun, TINY_BASE, TINY_GRPO, type Preset } from '../worker/protocol'
 
-export { presetOf }
+export { presetOf, presetOfRun }
 
 export type PresetName = Preset['id']
 
@@ -14,6 +14,12 @@ const FIRST_PRESET: PresetName = 'lane'
 
 /** A preset that there is. */
 export const presetByName = (name: PresetName): Preset => presetById(name)
+
+/** The config that a run with these stages and this environment was begun from, before anything was changed. */
+export function startOf({ environment, stages }: Pick<RunConfig, 'environment' | 'stages'>): RunConfig {
+  const preset = presetOfRun({ environment, ...(stages && { stages }) })
+  return preset?.stages ? presetConfig(preset) : defaultConfig(environment)
+}
 
 /** The config before anything is changed; without an environment, that of the first preset. */
 export function defaultConfig(environment: EnvironmentSpec = presetById(FIRST_PRESET).environment): RunConfig {

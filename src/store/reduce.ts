@@ -1,5 +1,6 @@
 /** Worker messages → what the panels read: one pure function, except for tokens, which go to the token log. */
 
+import { LEADING_METRIC } from '../core/stage'
 import type { Message } from '../worker/protocol'
 import { reduceEvent } from './reduce-event'
 import { restore } from './restore'
@@ -10,7 +11,7 @@ import { EMPTY_RUN, type RunView } from './view'
 export function reduce(view: RunView, message: Message, tokens: TokenLog, now: number): RunView {
   switch (message.type) {
     case 'state':
-      return { ...view, run: message.state, ...(message.state.state === 'failed' && { evaluation: null }) }
+      return { ...view, run: message.state, ...(message.state.state === 'failed' && { evaluation: null, plan: null }) }
     case 'engine':
       return { ...view, engine: message.report }
     case 'environment': {
@@ -49,9 +50,15 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'stage-reading':
     case 'stage-state':
     case 'stage-progress':
-    case 'stages':
       // The model panel, the chat, play by hand and the settings keep their own stores.
       return view
+    case 'plan': {
+      const { kind, at, stages, doing, done, of, metrics } = message
+      const lead = view.plan?.at === at ? view.plan.lead : []
+      return { ...view, plan: { kind, at, stages, doing, done, of, lead: metrics ? [...lead, metrics[LEADING_METRIC[kind]] ?? null] : lead } }
+    }
+    case 'stages':
+      return { ...view, plan: null, stages: message.stages }
     case 'restored':
       return restore(view, message, tokens)
     case 'evaluation':

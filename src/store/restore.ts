@@ -23,6 +23,7 @@ export function restore(view: RunView, { run, history, episodes }: Restored, tok
     notices: view.notices,
     history: history.slice(-KEPT_STEPS),
     evaluations: runEvaluations(run.evaluations, run.checkpoint ?? run.step),
+    stages: run.stages ?? [],
     steps: kept.map((step) => restoreStep(step, history, tokens)),
     recording: isRecording(run) ? run.name : null,
     recorded: isRecording(run) ? run.config : null,

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { readAddress } from './address'
 import { readLink, writeLink } from './link'
 import { PRESET_NAMES, defaultConfig, presetByName } from './presets'
+import { presetConfig } from '../worker/protocol'
 import { ALL_SETTINGS, conflictOf, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
 
 describe('settings table', () => {
   it('reads back every value that a preset holds', () => {
     for (const name of PRESET_NAMES) {
-      const config = defaultConfig(presetByName(name).environment)
+      const config = presetConfig(presetByName(name))
       for (const setting of ALL_SETTINGS) {
         const value = getSetting(config, setting.key)
         expect(readSetting(setting, writeSetting(value)), setting.key).toEqual({ ok: true, value })

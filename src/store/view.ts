@@ -9,9 +9,10 @@ import type { ExitReason, Verdict } from '../core/episode'
 import type { EngineReport, StepRecord } from '../core/events'
 import type { RunEvaluation } from '../core/evaluation'
 import type { StepSummary } from '../core/run-record'
+import type { StageKind, StageRecord } from '../core/stage'
 import type { TimelineSpan } from '../core/timeline'
 import type { Tool } from '../core/tools'
-import type { RunState } from '../worker/protocol'
+import type { PlanDoing, RunState } from '../worker/protocol'
 
 /** Steps whose metrics stay on the curves. */
 export const KEPT_STEPS = 2000
@@ -122,6 +123,17 @@ export interface EnvironmentView {
   members?: readonly MemberFacts[]
 }
 
+/** The stage of the run's own plan that is being made, and its leading metric at each optimizer step so far. */
+export interface PlanView {
+  kind: StageKind
+  at: number
+  stages: number
+  doing: PlanDoing
+  done: number
+  of: number
+  lead: readonly (number | null)[]
+}
+
 export interface RunView {
   run: RunState
   engine: EngineReport | null
@@ -135,6 +147,9 @@ export interface RunView {
   evaluation: { split: 'train' | 'heldout'; done: number; total: number; step?: number } | null
   /** Those that the run made itself, oldest first. */
   evaluations: readonly RunEvaluation[]
+  plan: PlanView | null
+  /** That the run has been through. */
+  stages: readonly StageRecord[]
   /** Name of the recording that is shown instead of a run; null while a run is. */
   recording: string | null
   /** A run that was begun waits behind the recording. */
@@ -153,6 +168,8 @@ export const EMPTY_RUN: RunView = {
   waits: { queue: null, away: null },
   evaluation: null,
   evaluations: [],
+  plan: null,
+  stages: [],
   recording: null,
   behind: false,
   recorded: null,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ErrorKind } from '../core/errors'
+import { DEFAULT_STAGE } from '../core/stage'
 import { reduce } from '../store/reduce'
 import { engineMessages, stepMessages } from '../store/testing/script'
 import { TokenLog } from '../store/token-log'
@@ -28,6 +29,15 @@ describe('the sentence of state', () => {
     const environment = { state: 'loading', what: 'environment', done: 0, total: null } as const
     expect(describeRun(after([state(environment)]), 0)).toBe('Connecting to the environment')
     expect(describeRun(after([state({ ...environment, detail: 'Space a/b is starting · 3 s' })]), 0)).toBe('Space a/b is starting · 3 s')
+  })
+
+  it('names the stage of the run’s plan that is being made, and after which it rests', () => {
+    const plan: Message = { type: 'plan', kind: 'sft', at: 0, stages: 2, doing: 'training', done: 3, of: 9, metrics: {} }
+    expect(describeRun(after([running, plan]), 0)).toBe('Stage 1 of 2 · SFT · training 3/9')
+    expect(describeRun(after([running, plan, state({ state: 'paused', step: 0 })]), 0)).toBe('Paused · stage 1 of 2 · SFT · training 3/9')
+    const record = { kind: 'sft' as const, dataset: '', rows: 1, steps: 9, settings: DEFAULT_STAGE.sft, afterStep: 0, first: {}, last: {} }
+    expect(describeRun(after([running, plan, { type: 'stages', stages: [record] }, state({ state: 'paused', step: 0 })]), 0)).toBe('Paused after SFT 9 steps')
+    expect(phaseOf(after([running, plan]))).toBe('running stage-0')
   })
 
   it('says of a download how fast it is and how long it takes, in total over all files', () => {

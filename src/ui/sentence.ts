@@ -1,7 +1,8 @@
 /** The one sentence of state beside the buttons. */
 
 import type { LoadProgress } from '../core/events'
-import { isActive, latestStep, type RunView, type StepView } from '../store/view'
+import { stageLine } from '../core/stage'
+import { isActive, latestStep, type PlanView, type RunView, type StepView } from '../store/view'
 import type { RunState } from '../worker/protocol'
 import { DURATIONS } from './durations'
 import { bytes, duration, roughTime, speed, timeLeft } from './format'
@@ -87,11 +88,19 @@ function describeOwnEvaluation({ evaluation }: RunView): string | null {
   return `Evaluating ${total} ${split === 'heldout' ? 'held-out ' : ''}${total === 1 ? 'episode' : 'episodes'} ${when} · ${done}/${total}`
 }
 
+const DOING = { before: 'measuring the policy before it', rows: 'playing its rows', training: 'training', after: 'measuring the policy after it' } as const
+
+/** The stage of the run's own plan that is being made. */
+function describePlan({ kind, at, stages, doing, done, of }: PlanView): string {
+  return `Stage ${at + 1} of ${stages} · ${kind.toUpperCase()} · ${DOING[doing]} ${done}/${of}`
+}
+
 function describePause(view: RunView, { at }: Extract<RunState, { state: 'paused' }>): string {
   const own = describeOwnEvaluation(view)
   if (own !== null) return `Paused · ${own.replace('E', 'e')}`
   const step = latestStep(view)
-  if (!step) return 'Paused before the first step'
+  if (view.plan) return `Paused · ${describePlan(view.plan).replace('S', 's')}`
+  if (!step) return view.stages.length > 0 ? `Paused after ${stageLine(view.stages, 0) || 'the plan'}` : 'Paused before the first step'
   if (step.finished) return [`Paused after step ${step.step}`, ...describeOutcome(step)].join(' · ')
   // The update has no tokens: Step goes through it at once.
   if (step.groups && !step.training) return `Paused before the update of step ${step.step} · the rewards are in`
@@ -119,6 +128,7 @@ export function describePlace(view: RunView): string {
 function describeProgress(view: RunView, now: number | null): string {
   const own = describeOwnEvaluation(view)
   if (own !== null) return own
+  if (view.plan) return describePlan(view.plan)
   const step = latestStep(view)
   if (!step) return 'Starting'
   const name = `Step ${step.step}`
@@ -171,7 +181,7 @@ export function describeCompared(names: readonly string[]): string | null {
 export function phaseOf(view: RunView): string {
   const step = latestStep(view)
   const own = isActive(view.run) && view.evaluation?.step !== undefined
-  const inner = own ? 'evaluating' : !isActive(view.run) || !step ? '' : step.finished ? 'done' : step.training || step.groups ? 'training' : 'sampling'
+  const inner = own ? 'evaluating' : view.plan && isActive(view.run) ? `stage-${view.plan.at}` : !isActive(view.run) || !step ? '' : step.finished ? 'done' : step.training || step.groups ? 'training' : 'sampling'
   return `${view.run.state} ${inner}`
 }
 

@@ -62,6 +62,7 @@ export const TEACH_STRINGS = {
     metrics: 'Metrics',
     trajectory: 'Trajectory',
     heat: 'Colour by',
+    plan: 'Plan of stages',
     compare: 'Before / after',
     chat: 'Chat',
     play: 'Play by hand',

@@ -161,6 +161,8 @@ export type StageState =
   /** `error`: why it ended early, or ''. What was trained until then is kept. */
   | { state: 'ended'; steps: number; error: string }
 
+export type PlanDoing = 'before' | 'rows' | 'training' | 'after'
+
 export const GRAINS = ['token', 'episode', 'step'] as const
 /** How far one press of Step goes. */
 export type Grain = (typeof GRAINS)[number]
@@ -354,6 +356,8 @@ export type Message =
   | { type: 'stage-state'; kind: StageKind; state: StageState }
   /** TRL's metrics of an optimizer step; `step` counts from 1. */
   | { type: 'stage-progress'; kind: StageKind; step: number; steps: number; metrics: Record<string, number | null> }
+  /** How a stage of the run's own plan goes: the policy is measured before and after it, its rows are played, it is trained. With the metrics of the optimizer step that ended. */
+  | { type: 'plan'; kind: StageKind; at: number; stages: number; doing: PlanDoing; done: number; of: number; metrics?: Record<string, number | null> }
   /** All stages that the loaded run has been through. */
   | { type: 'stages'; stages: StageRecord[] }
   /** Episodes of a dry run that have ended. */
@@ -368,4 +372,4 @@ export type Message =
 export type { LoadProgress, PublishProgress, RunState, StepRecord, StoredModel, TrainEvent }
 
 // Plain data that both sides share.
-export { PRESETS, presetById, presetConfig, presetOf, TINY_BASE, TINY_GRPO, TINY_MODEL, type Preset } from '../env/presets'
+export { PRESETS, presetById, presetConfig, presetOf, presetOfRun, TINY_BASE, TINY_GRPO, TINY_MODEL, type Preset } from '../env/presets'

@@ -336,6 +336,7 @@ export class Runner {
 
   private async step(gate: PauseGate, signal: AbortSignal): Promise<void> {
     const run = this.run as Run
+    if (this.stages.plan.isDue(run)) return this.stages.plan.makeNext(run, gate, signal)
     const isOver = (): boolean => shouldStop(this.records, run.config.grpo) !== null
     await this.evaluating.around(() => this.train(run, gate, signal), run, isOver, gate, signal)
     if (isOver()) await this.journal?.finished()

@@ -21,14 +21,15 @@ import type { PlayedEpisode } from './play'
 import type { Command, Message, StageState } from './protocol'
 import type { RunEngine } from './setup'
 import { lookAt, prepareStage, sourceOf, type StageData } from './stage-data'
+import { StagePlan } from './stage-plan'
 import { trainStage } from './stage-training'
 
 type StageCommand = Extract<Command, { type: 'stage' | 'stage-look' | 'stage-rows' | 'stage-play' | 'stage-control' }>
 
 export const isForStage = (command: Command): command is StageCommand => ['stage', 'stage-look', 'stage-rows', 'stage-play', 'stage-control'].includes(command.type)
 
-/** What an adapter fits to. */
-const base = ({ model, model_revision, precision, adapter, lora }: RunConfig): string => JSON.stringify([model, model_revision, precision, adapter, lora])
+/** What an adapter fits to, and the plan that its stages are of. */
+const base = ({ model, model_revision, precision, adapter, lora, stages = [] }: RunConfig): string => JSON.stringify([model, model_revision, precision, adapter, lora, stages])
 
 /** What a stage is trained on: a loaded run. */
 export interface Staged {
@@ -79,12 +80,16 @@ export class StageDesk {
   private records: readonly StageRecord[] = []
   /** The last finished GRPO step. */
   private played: { step: number; episodes: readonly Episode[]; tools: readonly Tool[] } | null = null
+  /** The stages that the run makes by itself. */
+  readonly plan: StagePlan
   private seen: { key: string; chat: ChatFormat; data: Promise<StageData>; reading: AbortController } | null = null
 
   constructor(
     private readonly host: StageHost,
     private readonly post: (message: Message) => void,
-  ) {}
+  ) {
+    this.plan = new StagePlan(this, post)
+  }
 
   get busy(): boolean {
     return this.running !== null
@@ -265,6 +270,12 @@ export class StageDesk {
     if (run && done.length > 0) await this.keep(run, { kind, dataset: dataset.name, ...source, rows, steps: done.length, settings, afterStep: run.trainer.stepNumber, first: done[0] ?? {}, last: done.at(-1) ?? {} })
     const stopped = error === null || (error instanceof PlaygroundError && error.kind === 'stopped')
     return { state: 'ended', steps: done.length, error: stopped ? '' : describeError(error) }
+  }
+
+  /** A stage of the run's plan ended. */
+  async keepPlanned(stage: Omit<StageRecord, 'afterStep'>): Promise<void> {
+    const run = this.host.run()
+    if (run) await this.keep(run, { ...stage, afterStep: run.trainer.stepNumber })
   }
 
   /** The policy as it is now is what GRPO goes on from, and its reference; the optimizer begins anew. */

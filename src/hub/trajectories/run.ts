@@ -6,7 +6,8 @@ import { toolEditSchema } from '../../core/tool-edit-schema'
 import { DEFAULT_GRPO, DEFAULT_LORA, EARLIER_GRPO, EVAL_STRATEGIES, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, LOSS_TYPES, MISMATCH_MODES } from '../../core/config'
 import { readRewards } from '../../core/reward-funcs'
 import type { RunRecord } from '../../core/run-record'
-import { STAGE_KINDS, STAGE_LOSSES } from '../../core/stage'
+import { STAGE_KINDS } from '../../core/stage'
+import { stageSettingsSchema, stagesSchema } from '../../core/stage-schema'
 import type { Tool } from '../../core/tools'
 import { travelling } from './row'
 
@@ -103,36 +104,28 @@ const config = z.object({
   grpo,
   lora,
   use_peft: z.optional(z.literal(false)),
+  stages: z.optional(stagesSchema),
   backend: z.enum(['webgpu', 'wasm', 'auto']),
 })
 
 const place = z.object({ repo: z.string(), revision: z.string(), sha: z.string(), config: z.string(), split: z.string() })
 const metrics = z.record(z.string(), z.number().nullable())
+const measure = z.object({ episodes: count, success: number, valid: number, reward: number })
 const stage = z.object({
   kind: z.enum(STAGE_KINDS),
   dataset: z.string(),
   source: place.optional(),
   rows: count,
   steps: count,
-  settings: z.object({
-    learning_rate: number,
-    lr_scheduler_type: z.enum(['linear', 'cosine', 'constant']),
-    warmup_steps: count,
-    weight_decay: number,
-    max_grad_norm: number,
-    per_device_train_batch_size: count,
-    num_train_epochs: number,
-    max_steps: number,
-    max_length: count,
-    assistant_only_loss: z.boolean(),
-    seed: count,
-    loss_type: z.enum(STAGE_LOSSES),
-    beta: number,
-    label_smoothing: number,
-  }),
+  settings: stageSettingsSchema,
   afterStep: count,
   first: metrics,
   last: metrics,
+  planned: count.optional(),
+  skipped: z.string().optional(),
+  before: measure.optional(),
+  after: measure.optional(),
+  lead: z.array(z.number().nullable()).optional(),
 })
 
 const tool = z.object({

@@ -14,6 +14,7 @@ import { BenchDoor } from '../bench/BenchDoor'
 import { ChatPanel } from '../chat/ChatPanel'
 import { ComparePanel } from '../compare/ComparePanel'
 import { CurvesPanel } from '../curves/CurvesPanel'
+import { PlanPanel } from '../plan/PlanPanel'
 import { PlayPanel } from '../environment/PlayPanel'
 import { GroupPanel } from '../group/GroupPanel'
 import { HiddenNote } from '../lessons/HiddenNote'
@@ -50,6 +51,7 @@ export function App({ stores }: { stores: Stores }) {
         <ResumeBanner />
         <RecordingBanner />
         <SelfTestBanner />
+        <PlanPanel />
         <main className="page" id="loop">
           <LoopNav loop={loop} />
           <div className="loop" ref={loop}>

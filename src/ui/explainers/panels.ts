@@ -47,6 +47,10 @@ export const PANEL_EXPLAINERS = {
     'trlSft',
     'Stages that train the same LoRA before GRPO, or between its steps. SFT imitates: every target token becomes likelier. DPO prefers: of two answers one becomes likelier than the other, measured from the adapter as the stage began. GRPO then goes on from there, and that adapter is its reference. Reset undoes all stages.',
   ),
+  'panel:plan': from(
+    'trlSft',
+    'Stages that the run makes by itself when you press Train: SFT on games that were played at random, DPO on pairs of the model’s own games, then GRPO, all on one adapter. Before and after each the policy plays the same fixed scenarios, so that you see what the stage changed. Pause, Step (one stage a press), Reset and kept runs work as ever; a stage without rows is left out and says why.',
+  ),
   'dialog:bench': from(
     'ortWebGpu',
     'Times what a run is made of, with engines of its own: sampling with one slot and with eight (eight together should cost little more than one), forward, backward and AdamW over 2,048 tokens, and a small step of both. A dispatch is one program that the GPU is told to run; each has a fixed cost, so fewer is faster. The median is what half of the repeats were faster than.',

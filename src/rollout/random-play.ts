@@ -1,0 +1,83 @@
+/** Games of somebody who knows the tools and nothing else: every call is drawn from all that fit. They show a model the form, not the choice. */
+
+import type { Environment } from '../core/environment'
+import { PlaygroundError } from '../core/errors'
+import { RandomStream } from '../core/random'
+import type { ChatMessage, JsonSchema, Tool, ToolCall } from '../core/tools'
+import { firstMessages } from './first-messages'
+
+/** More different calls than this are no choice that one could draw from. */
+const MOST_CALLS = 1000
+/** Part of the random key of a game's calls. */
+const GAME_KEY = 0x706c6179
+
+export interface RandomPlay {
+  /** Connected. */
+  environment: Environment
+  system_prompt: string
+  user_prompt: string
+  /** One game each. */
+  seeds: readonly number[]
+  /** Most calls of a game. */
+  turns: number
+  /** Decides the calls. */
+  seed: number
+  onGame?: (done: number) => void
+  /** Awaited before each game. */
+  gate?: () => Promise<void>
+}
+
+/** A game as a row for SFT. */
+export interface PlayedGame {
+  messages: ChatMessage[]
+  tools: readonly Tool[]
+}
+
+/**
+ * One game for each seed, of training scenarios; calls and scenarios depend on the seeds alone.
+ *
+ * @throws PlaygroundError 'config' where no tool's arguments are all a choice from a list, and what the environment throws
+ */
+export async function randomGames({ environment, system_prompt, user_prompt, seeds, turns, seed, onGame, gate }: RandomPlay): Promise<PlayedGame[]> {
+  const games: PlayedGame[] = []
+  for (const [game, scenario] of seeds.entries()) {
+    await gate?.()
+    const { environment: played, messages: begin = firstMessages({ system_prompt, user_prompt }), columns } = environment.assign?.({ seed: scenario, split: 'train' }) ?? { environment }
+    const calls = possibleCalls(played.tools)
+    if (calls.length === 0) {
+      throw new PlaygroundError('config', `Nobody can play ${played.name} at random: its tools need arguments that are no choice from a list.`, 'Give the stage rows of your own.')
+    }
+    const random = new RandomStream(seed, GAME_KEY, game)
+    const messages = begin.map((message) => ({ ...message }))
+    const session = await played.open()
+    try {
+      let { text, done } = await session.reset({ seed: scenario, episode_id: `train-seed${seed}-game${game}`, split: 'train', ...(columns && { columns }) })
+      const last = messages.at(-1)
+      if (last) last.content += text
+      for (let turn = 0; turn < turns && !done; turn++) {
+        if (turn > 0) messages.push({ role: 'tool', name: messages.at(-1)?.tool_calls?.[0]?.function.name ?? '', content: text })
+        const call = random.pick(calls)
+        ;({ text, done } = await session.step(call))
+        messages.push({ role: 'assistant', content: '', tool_calls: [{ type: 'function', function: call }] })
+      }
+    } finally {
+      await session.close()
+    }
+    games.push({ messages, tools: played.tools })
+    onGame?.(games.length)
+  }
+  return games
+}
+
+/** Every call of tools whose arguments are all a choice from a list; none where there would be too many. */
+export function possibleCalls(tools: readonly Tool[]): ToolCall[] {
+  const calls = tools.flatMap(({ function: { name, parameters } }) => {
+    const choices = Object.entries(parameters.properties ?? {}).map(([key, schema]) => [key, valuesOf(schema)] as const)
+    if (choices.some(([, values]) => values.length === 0) || choices.reduce((n, [, values]) => n * values.length, 1) > MOST_CALLS) return []
+    const all = choices.reduce<Record<string, unknown>[]>((found, [key, values]) => found.flatMap((args) => values.map((value) => ({ ...args, [key]: value }))), [{}])
+    return all.map((args) => ({ name, arguments: args }))
+  })
+  return calls.length > MOST_CALLS ? [] : calls
+}
+
+const valuesOf = (schema: JsonSchema): readonly unknown[] => schema.enum ?? (schema.type === 'boolean' ? [true, false] : [])
