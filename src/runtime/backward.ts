@@ -1,37 +1,43 @@
 /** The training backward pass of one micro-batch: from d loss / d log-prob and entropy to the flat gradient's part vector. */
 
 import type { ArtifactName } from '../artifacts/spec'
-import { type DeviceTensor, hostFloats } from './device'
+import type { DeviceTensor } from './device'
 import type { ForwardPass, LayersPass } from './forward'
 import { headGradient, type RowGradient, slopeInputs } from './head'
 import type { LoadedModel, Scope } from './model'
+import type { HeadRow, MicroBatch } from './packing'
 import type { KernelPass } from './wasm-kernels/kernel-engine'
+import type { HeadPass } from './wasm-kernels/kernel-head'
 
 /** Writes the whole part vector of `parameters` (every trained tensor). Device tensors are kept by `scope`. */
-export async function backward(model: LoadedModel, scope: Scope, pass: ForwardPass, temperature: number, gradientOf: RowGradient): Promise<void> {
+export async function backward(model: LoadedModel, scope: Scope, { layers, micro }: ForwardPass, temperature: number, gradientOf: RowGradient): Promise<void> {
+  if (layers.by === 'kernels') return throughKernels(model, layers.pass, layers.head, gradientOf)
   const { device, weights, spec } = model
-  const { rows } = pass
+  const { rows, states } = layers
   const full = spec.lora === null
   let dx = scope.keep(device.zeros([rows, spec.config.hidden_size]))
   let dNorm = full ? scope.keep(device.zeros(weights.norm.dims)) : null
   let dTable = full ? scope.keep(device.zeros(tableOf(weights.head).dims)) : null
-  for (const chunk of pass.chunks) {
+  for (const chunk of layers.chunks) {
     const before = { dx_in: dx, ...(dNorm && dTable ? { d_norm_in: dNorm, d_table_in: dTable } : {}) }
-    const out = await headGradient(model, scope, pass.y, chunk, slopeInputs(device, chunk, rows, gradientOf), before, temperature)
+    const x = states[states.length - 1] as DeviceTensor
+    const out = await headGradient(model, scope, x, chunk, slopeInputs(device, chunk, rows, gradientOf), before, temperature)
     dx = scope.keep(out.dx as DeviceTensor)
     if (full) {
       dNorm = scope.keep(out.d_norm as DeviceTensor)
       dTable = scope.keep(out.d_table as DeviceTensor)
     }
   }
-
-  if (pass.layers.by === 'kernels') throughKernels(model, pass.layers.pass, dx)
-  else await throughGraphs(model, scope, pass, pass.layers, dx, dNorm, dTable)
+  await throughGraphs(model, scope, micro, layers, dx, dNorm, dTable)
 }
 
-function throughKernels({ device, kernels, parameters }: LoadedModel, pass: KernelPass, dy: DeviceTensor): void {
+function throughKernels({ device, kernels, parameters }: LoadedModel, pass: KernelPass, head: HeadPass, gradientOf: RowGradient): void {
   const places = new Map(parameters.layout.map((entry) => [`${entry.layer} ${entry.key}`, entry]))
-  kernels?.backward(pass, hostFloats(dy), (layer, name, gradient) => {
+  const slopeOf = (i: number): ReturnType<RowGradient> => {
+    const { sequence, token } = head.rows[i] as HeadRow
+    return gradientOf(sequence, token)
+  }
+  kernels?.backward(pass, head, slopeOf, (layer, name, gradient) => {
     const entry = places.get(`${layer} ${name}`)
     if (entry) device.write(parameters.part, entry.offset, gradient)
   })
@@ -40,7 +46,7 @@ function throughKernels({ device, kernels, parameters }: LoadedModel, pass: Kern
 async function throughGraphs(
   model: LoadedModel,
   scope: Scope,
-  pass: ForwardPass,
+  micro: MicroBatch,
   { shared, states, kept, ids }: Extract<LayersPass, { by: 'graphs' }>,
   dy: DeviceTensor,
   dNorm: DeviceTensor | null,
@@ -48,7 +54,7 @@ async function throughGraphs(
 ): Promise<void> {
   const { device, sessions, weights, parameters, spec } = model
   let dx = dy
-  const block = await sessions.get(`block_backward_${kept ? 'kept_' : ''}${pass.micro.batch}` as ArtifactName)
+  const block = await sessions.get(`block_backward_${kept ? 'kept_' : ''}${micro.batch}` as ArtifactName)
   for (let layer = spec.config.num_hidden_layers - 1; layer >= 0; layer--) {
     const inputs = { ...shared, x: states[layer] as DeviceTensor, dy: dx, ...kept?.[layer], ...weights.blocks[layer], ...parameters.layerInputs(layer) }
     const out = await device.run(block, inputs)

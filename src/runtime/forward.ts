@@ -6,6 +6,7 @@ import { type HeadChunk, scoreRows } from './head'
 import type { LoadedModel, Scope } from './model'
 import { type HeadRow, type MicroBatch, microBatchArrays } from './packing'
 import { batchRows, type BatchRows, type KernelEngine, type KernelPass } from './wasm-kernels/kernel-engine'
+import type { HeadPass } from './wasm-kernels/kernel-head'
 import { VIEW_WORDS } from './wasm-kernels/layer'
 
 /** What the backward pass needs of the layers, by what computed them. */
@@ -17,18 +18,26 @@ export type LayersPass =
       shared: Record<string, DeviceTensor>
       /** Input of each layer, then the output of the last: [layers + 1] of [batch · tokens, hidden]. */
       states: DeviceTensor[]
+      /** Padded rows of all of the batch's. */
+      rows: number
+      chunks: HeadChunk[]
       /** What each layer's backward need not compute again, by its input's name; null where it does. */
       kept: Record<string, DeviceTensor>[] | null
     }
-  | { by: 'kernels'; pass: KernelPass }
+  | { by: 'kernels'; pass: KernelPass; head: HeadPass }
+
+/** Scores of trained rows, by row. */
+export interface ScoredRows {
+  rows: readonly HeadRow[]
+  logprob: Float32Array
+  entropy: Float32Array
+  argmax: Int32Array
+}
 
 export interface ForwardPass {
   micro: MicroBatch
-  /** Output of the last layer, [rows, hidden]; with graphs each of the batch's rows is padded. */
-  y: DeviceTensor
-  rows: number
   layers: LayersPass
-  chunks: HeadChunk[]
+  chunks: ScoredRows[]
 }
 
 /**
@@ -51,16 +60,22 @@ export async function forward(
   adapter: readonly DeviceTensor[] | undefined,
   trains = false,
 ): Promise<ForwardPass> {
-  const through = model.kernels ? kernelLayers(model, model.kernels, scope, micro, adapter, trains) : await graphLayers(model, scope, micro, adapter, trains)
-  const chunks = await scoreRows(model, through.y, headRows(micro, through.starts), temperature)
-  return { micro, y: through.y, rows: through.rows, layers: through.layers, chunks }
+  const { layers, chunks } = model.kernels
+    ? throughKernels(model, model.kernels, scope, micro, temperature, adapter, trains)
+    : await throughGraphs(model, scope, micro, temperature, adapter, trains)
+  return { micro, layers, chunks }
 }
 
-interface Through extends Pick<ForwardPass, 'y' | 'rows' | 'layers'> {
-  starts: number[]
-}
+type Through = Pick<ForwardPass, 'layers' | 'chunks'>
 
-async function graphLayers(model: LoadedModel, scope: Scope, micro: MicroBatch, adapter: readonly DeviceTensor[] | undefined, trains: boolean): Promise<Through> {
+async function throughGraphs(
+  model: LoadedModel,
+  scope: Scope,
+  micro: MicroBatch,
+  temperature: number,
+  adapter: readonly DeviceTensor[] | undefined,
+  trains: boolean,
+): Promise<Through> {
   const { device, sessions, weights, parameters, spec } = model
   const { batch, tokens } = micro
   const arrays = microBatchArrays(micro)
@@ -83,12 +98,20 @@ async function graphLayers(model: LoadedModel, scope: Scope, micro: MicroBatch, 
     kept.push(rest)
     states.push(scope.keep(y as DeviceTensor))
   }
-  const starts = micro.rows.map((_, r) => r * tokens)
-  return { y: states[layers] as DeviceTensor, rows: batch * tokens, layers: { by: 'graphs', ids, shared, states, kept: keeps ? kept : null }, starts }
+  const chunks = await scoreRows(model, states[layers] as DeviceTensor, headRows(micro, micro.rows.map((_, r) => r * tokens)), temperature)
+  return { layers: { by: 'graphs', ids, shared, states, rows: batch * tokens, chunks, kept: keeps ? kept : null }, chunks }
 }
 
 /** The same on our own kernels, whose rows are not padded. */
-function kernelLayers({ device, weights, spec }: LoadedModel, kernels: KernelEngine, scope: Scope, micro: MicroBatch, adapter: readonly DeviceTensor[] | undefined, trains: boolean): Through {
+function throughKernels(
+  { weights, spec }: LoadedModel,
+  kernels: KernelEngine,
+  scope: Scope,
+  micro: MicroBatch,
+  temperature: number,
+  adapter: readonly DeviceTensor[] | undefined,
+  trains: boolean,
+): Through {
   const { hidden_size: hidden } = spec.config
   const table = hostFloats(weights.table.table)
   const starts: number[] = []
@@ -107,9 +130,11 @@ function kernelLayers({ device, weights, spec }: LoadedModel, kernels: KernelEng
     })
     viewsOf(row.branches, start, batch)
   })
-  const { y, pass } = kernels.forward(x, batch, adapter, trains)
+  const pass = kernels.forward(x, batch, adapter, trains)
   scope.atEnd(() => kernels.end(pass))
-  return { y: device.host(y, [rows, hidden]), rows, layers: { by: 'kernels', pass }, starts }
+  const scored = headRows(micro, starts)
+  const head = kernels.head.score(pass, scored, temperature, trains)
+  return { layers: { by: 'kernels', pass, head }, chunks: [{ rows: scored, ...head.scores }] }
 }
 
 /** A token sees its row's shared beginning and its own branch up to itself. */

@@ -9,6 +9,7 @@ import { HostCache } from './host-cache'
 import { KernelCache } from './kernel-cache'
 import type { KvCache } from './kv-cache'
 import { integers, type LoadedModel, scalar } from './model'
+import type { KernelEngine } from './wasm-kernels/kernel-engine'
 
 /** The largest float32 below 1: a uniform that rounded up to 1 would lie behind the last token. */
 const ALMOST_ONE = 1 - 2 ** -24
@@ -108,11 +109,12 @@ export class EngineSampler implements Sampler {
 
   async sample(requests: readonly { slot: number; uniform: number }[], params: SamplingParams): Promise<SampledToken[]> {
     if (requests.length === 0) return []
-    const { device, sessions, weights, spec } = this.model
+    const { device, sessions, weights, spec, kernels } = this.model
     const uniform = new Float32Array(this.slots)
     for (const { slot, uniform: u } of requests) uniform[this.checkedSlot(slot)] = Math.min(u, ALMOST_ONE)
     const greedy = params.temperature === 0
     const filtered = !greedy && (params.top_k > 0 || params.top_p < 1 || (params.min_p ?? 0) > 0)
+    if (kernels && !filtered) return this.sampleByKernels(kernels, requests, params.temperature)
     const out = await device.run(await sessions.get(filtered ? 'head_sample_filtered' : 'head_sample'), {
       x: this.hidden,
       norm: weights.norm,
@@ -133,18 +135,31 @@ export class EngineSampler implements Sampler {
       const chosen = choice[slot] as number
       const id = filtered ? Number(topId[slot * width + chosen]) : chosen
       const sampled = greedy ? { id: best.id, logprob: Math.log(best.prob) } : { id, logprob: logprob[slot] as number }
-      if (!Number.isFinite(sampled.logprob)) {
-        throw new PlaygroundError('non-finite', 'The model gave a log-probability that is not a finite number.', 'Press Reset, and lower learning_rate.')
-      }
-      return { ...sampled, entropy: entropy[slot] as number, top }
+      return finite({ ...sampled, entropy: entropy[slot] as number, top })
     })
   }
 
+  private sampleByKernels(kernels: KernelEngine, requests: readonly { slot: number; uniform: number }[], temperature: number): SampledToken[] {
+    const { hidden_size: hidden } = this.model.spec.config
+    const states = hostFloats(this.hidden)
+    const x = new Float32Array(requests.length * hidden)
+    requests.forEach(({ slot }, row) => x.set(states.subarray(slot * hidden, (slot + 1) * hidden), row * hidden))
+    const greedy = temperature === 0
+    return kernels.head.sample(x, greedy ? 1 : temperature, greedy ? null : requests.map(({ uniform }) => Math.min(uniform, ALMOST_ONE)), TOP).map(finite)
+  }
+
   private async embed(ids: readonly number[]): Promise<DeviceTensor> {
-    const { device, sessions, weights, spec } = this.model
+    const { device, sessions, weights, spec, kernels } = this.model
     const bad = ids.find((id) => !(id >= 0 && id < spec.config.vocab_size))
     if (bad !== undefined) {
       throw new PlaygroundError('engine', `A prompt holds token ${bad}; the vocabulary has ${spec.config.vocab_size}.`, 'Tokenizer and model do not belong together.')
+    }
+    if (kernels) {
+      const table = hostFloats(weights.table.table)
+      const x = new Float32Array(ids.length * spec.config.hidden_size)
+      const { hidden_size: hidden } = spec.config
+      ids.forEach((id, row) => x.set(table.subarray(id * hidden, (id + 1) * hidden), row * hidden))
+      return device.upload(x, [ids.length, hidden])
     }
     const out = await device.run(await sessions.get('embed'), { ...weights.table, ids: integers(device, ids) })
     return out.x as DeviceTensor
@@ -162,4 +177,10 @@ export class EngineSampler implements Sampler {
     if (!Number.isInteger(slot) || slot < 0 || slot >= this.slots) throw new PlaygroundError('engine', `There is no slot ${slot}; there are ${this.slots}.`)
     return slot
   }
+}
+
+/** Throws PlaygroundError('non-finite') for a log-prob that is none. */
+function finite(sampled: SampledToken): SampledToken {
+  if (Number.isFinite(sampled.logprob)) return sampled
+  throw new PlaygroundError('non-finite', 'The model gave a log-probability that is not a finite number.', 'Press Reset, and lower learning_rate.')
 }

@@ -7,15 +7,15 @@ import { type DeviceTensor, hostFloats } from '../device'
 import type { LoadedModel } from '../model'
 import { ropeTables } from '../weights'
 import { Heap, type Rows } from './heap'
+import { type HeadPass, KernelHead, type SlopeOf } from './kernel-head'
 import { type Batch, type LayerValues, layerValues, valueBytes, VIEW_WORDS } from './layer'
-import { backwardRoom, type BackwardScratch, type LayerGradients } from './layer-backward'
-import { fits, GROUP_NAMES, makePlan, packLora, type LayerTensors, type Plan } from './plan'
+import { backwardRoom, type LayerGradients } from './layer-backward'
+import { fits, GROUP_NAMES, type GroupName, makePlan, packLora, type LayerTensors, type Plan } from './plan'
 import { Pool } from './pool'
+import { Scratch } from './scratch'
 
 /** Bytes of packed matrices, both ways, up to which a base is packed; a larger one stays with onnxruntime. */
 const MOST_PACKED = 512e6
-/** Multiplications that are not worth waking threads for: about 0.2 ms of one. */
-const SMALL = 8e6
 /** Most bytes that a batch keeps between forward and backward; beyond it each layer is computed again. */
 const MOST_KEPT = 256e6
 
@@ -33,20 +33,25 @@ export interface KernelPass {
   batch: Batch
   values: LayerValues[]
   states: Rows[]
-  places: number[]
+  /** Output of the last layer. */
+  hidden: Rows
+  scratch: Scratch
 }
 
 /** What the kernels ask of a model besides its widths. */
 export function kernelsFit({ spec, device }: Pick<LoadedModel, 'spec' | 'device'>): boolean {
   const { config, lora, precision } = spec
-  const bytes = 8 * config.num_hidden_layers * blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
+  const blocks = config.num_hidden_layers * blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
+  const bytes = 8 * (blocks + config.vocab_size * config.hidden_size)
   return device.backend === 'wasm' && precision === 'float32' && lora !== null && fits(config) && bytes <= MOST_PACKED
 }
 
 export class KernelEngine {
   /** Which LoRA is packed: its tensors, and how often they had changed. */
   private packed: { tensors: readonly DeviceTensor[] | undefined; changes: number } | null = null
+  /** Multiplications of a row in all layers. */
   private readonly perRow: number
+  readonly head: KernelHead
 
   private constructor(
     private readonly model: LoadedModel,
@@ -55,6 +60,7 @@ export class KernelEngine {
     private readonly pool: Pool,
   ) {
     const { config } = model.spec
+    this.head = new KernelHead(heap, plan, pool)
     this.perRow = config.num_hidden_layers * blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
   }
 
@@ -65,7 +71,8 @@ export class KernelEngine {
     try {
       const heap = Heap.make(threads)
       const tensor: LayerTensors = (layer, name) => hostFloats(model.weights.blocks[layer]?.[name])
-      const plan = makePlan(heap, config, lora, tensor, ropeTables(config, Math.max(model.contextLength, 1)))
+      const outer = { norm: hostFloats(model.weights.norm), table: hostFloats(model.weights.head.table) }
+      const plan = makePlan(heap, config, lora, tensor, outer, ropeTables(config, Math.max(model.contextLength, 1)))
       return new KernelEngine(model, heap, plan, await Pool.start(heap, plan, threads))
     } catch (error) {
       if (error instanceof PlaygroundError && error.kind === 'memory') return null
@@ -103,71 +110,59 @@ export class KernelEngine {
   /** New tokens x [rows, hidden] over a cache: hidden states [rows, hidden]. `tokens`: which of the cache's tokens each row becomes. */
   append(x: Float32Array, rows: BatchRows, tokens: Int32Array, caches: number[], adapter: readonly DeviceTensor[] | undefined): Float32Array {
     const lora = this.useLora(adapter)
-    return this.scoped((places) => {
+    return Scratch.during(this.heap, (scratch) => {
       const count = rows.positions.length
-      const batch = this.batch(rows, lora, places, tokens)
-      const state = this.rows(count, this.plan.hidden, places)
-      this.heap.floats(state.at, x.length).set(x)
-      const made = layerValues(this.heap, this.plan, count)
-      places.push(...made.places)
+      const batch = this.batch(rows, lora, scratch, tokens)
+      const state = { at: scratch.floats(x), stride: this.plan.hidden }
       const states = new Array<Rows>(this.plan.layers.length + 1).fill(state)
-      this.pool.run({ kind: 'forward', batch, values: [made.values], states, caches }, this.small(count))
+      this.pool.run({ kind: 'forward', batch, values: [layerValues(scratch, this.plan, count)], states, caches }, count * this.perRow)
       return this.heap.floats(state.at, x.length).slice()
     })
   }
 
-  /** A training batch x [rows, hidden]: its hidden states, and what a backward pass needs, which `end` gives back. */
-  forward(x: Float32Array, rows: BatchRows, adapter: readonly DeviceTensor[] | undefined, trains: boolean): { y: Float32Array; pass: KernelPass } {
+  /** A training batch x [rows, hidden] through all layers; `end` gives back what it holds. */
+  forward(x: Float32Array, rows: BatchRows, adapter: readonly DeviceTensor[] | undefined, trains: boolean): KernelPass {
     const lora = this.useLora(adapter)
-    const places: number[] = []
+    const scratch = new Scratch(this.heap)
     try {
       const count = rows.positions.length
-      const { layers, hidden } = this.plan
+      const { layers, hidden: width } = this.plan
       const keeps = trains && layers.length * count * valueBytes(this.plan) <= MOST_KEPT
-      const batch = this.batch(rows, lora, places, null)
-      const values = Array.from({ length: keeps ? layers.length : 1 }, () => {
-        const made = layerValues(this.heap, this.plan, count)
-        places.push(...made.places)
-        return made.values
-      })
-      const first = this.rows(count, hidden, places)
-      const states = [first, ...layers.map(() => (trains ? this.rows(count, hidden, places) : first))]
-      this.heap.floats(first.at, x.length).set(x)
-      this.pool.run({ kind: 'forward', batch, values, states, caches: null }, this.small(count))
-      const y = this.heap.floats((states[layers.length] as Rows).at, x.length).slice()
-      return { y, pass: { rows: count, batch, values, states, places } }
+      const batch = this.batch(rows, lora, scratch, null)
+      const values = Array.from({ length: keeps ? layers.length : 1 }, () => layerValues(scratch, this.plan, count))
+      const first = { at: scratch.floats(x), stride: width }
+      const states = [first, ...layers.map(() => (trains ? scratch.rows(count, width) : first))]
+      this.pool.run({ kind: 'forward', batch, values, states, caches: null }, count * this.perRow)
+      return { rows: count, batch, values, states, hidden: states[layers.length] as Rows, scratch }
     } catch (error) {
-      this.heap.release(...places)
+      scratch.release()
       throw error
     }
   }
 
-  /** From d loss / d hidden states [rows, hidden] to the gradients of all LoRA tensors by layer and name. */
-  backward({ rows, batch, values, states }: KernelPass, d: Float32Array, write: (layer: number, name: string, gradient: Float32Array) => void): void {
-    this.scoped((places) => {
-      const { plan, heap } = this
-      const room = Object.fromEntries(
-        Object.entries(backwardRoom(plan, rows, batch.most, this.pool.threads)).map(([name, { stride, rows: count }]) => [name, this.rows(count, stride, places)]),
-      ) as unknown as BackwardScratch
-      const slope = this.rows(rows, plan.hidden, places)
-      const spare = this.rows(rows, plan.hidden, places)
-      heap.floats(slope.at, d.length).set(d)
+  /** From the slopes of the scored rows to the gradients of all LoRA tensors by layer and name. Once a pass. */
+  backward(pass: KernelPass, head: HeadPass, slopeOf: SlopeOf, write: (layer: number, name: string, gradient: Float32Array) => void): void {
+    const { rows, batch, values, states } = pass
+    const { plan } = this
+    Scratch.during(this.heap, (scratch) => {
+      const d = scratch.rows(rows, plan.hidden)
+      this.head.slopes(pass, head, slopeOf, d)
+      const room = backwardRoom(scratch, plan, rows, batch.most, this.pool.threads)
       const gradients = plan.layers.map(({ groups }): LayerGradients => {
-        const of = (name: (typeof GROUP_NAMES)[number]): LayerGradients[typeof name] => {
+        const of = (name: GroupName): LayerGradients[GroupName] => {
           const { lora, input } = groups[name]
-          if (!lora) return null
-          return { a: this.rows(lora.width, input, places).at, b: lora.members.map(({ out }) => this.rows(out, plan.rank, places).at) }
+          return lora && { a: scratch.rows(lora.width, input).at, b: lora.members.map(({ out }) => scratch.rows(out, plan.rank).at) }
         }
         return { qkv: of('qkv'), o: of('o'), gateUp: of('gateUp'), down: of('down') }
       })
-      this.pool.run({ kind: 'backward', batch, values, states, gradients, room, d: slope, spare }, this.small(3 * rows))
+      this.pool.run({ kind: 'backward', batch, values, states, gradients, room, d, spare: scratch.rows(rows, plan.hidden) }, 3 * rows * this.perRow)
       this.readGradients(gradients, write)
     })
   }
 
   /** Gives back what a pass holds. */
-  end({ places }: KernelPass): void {
-    this.heap.release(...places)
+  end({ scratch }: KernelPass): void {
+    scratch.release()
   }
 
   dispose(): void {
@@ -204,42 +199,17 @@ export class KernelEngine {
     return true
   }
 
-  private batch({ positions, views, most }: BatchRows, lora: boolean, places: number[], tokens: Int32Array | null): Batch {
-    const { heap, plan } = this
+  private batch({ positions, views, most }: BatchRows, lora: boolean, scratch: Scratch, tokens: Int32Array | null): Batch {
+    const { plan } = this
     const rows = positions.length
-    const whole = (values: Int32Array): number => {
-      const at = heap.allocate(values.length)
-      places.push(at)
-      heap.integers(at, values.length).set(values)
-      return at
-    }
     return {
       rows,
-      positions: whole(positions),
-      views: whole(views),
+      positions: scratch.integers(positions),
+      views: scratch.integers(views),
       most,
-      tokens: tokens ? whole(tokens) : null,
+      tokens: tokens && scratch.integers(tokens),
       lora,
-      scratch: { normed: this.rows(rows, plan.hidden, places), gated: this.rows(rows, plan.inner, places), scores: this.rows(this.pool.threads, most + 8, places) },
-    }
-  }
-
-  private rows(count: number, stride: number, places: number[]): Rows {
-    const at = this.heap.allocate(count * stride)
-    places.push(at)
-    return { at, stride }
-  }
-
-  private small(rows: number): boolean {
-    return this.perRow * rows < SMALL
-  }
-
-  private scoped<T>(work: (places: number[]) => T): T {
-    const places: number[] = []
-    try {
-      return work(places)
-    } finally {
-      this.heap.release(...places)
+      scratch: { normed: scratch.rows(rows, plan.hidden), gated: scratch.rows(rows, plan.inner), scores: scratch.rows(this.pool.threads, most + 8) },
     }
   }
 }

@@ -1,15 +1,9 @@
 /** The inner loops of our own engine on WebAssembly, as code: products over packed matrices, norms, rotation, attention, SwiGLU. */
 
 import { call, type Code, f32, f32x4, FunctionWriter, get, i32, i32x4, type Local, set, type Type, when, type WrittenFunction, writeModule } from './assembler'
+import { writeMix, writeOuter, writeProduct, writeScores, writeSpread } from './product-code'
 
-/** Columns of a matrix that lie together: a panel is [depth, PANEL]. */
-export const PANEL = 8
-const VECTORS = PANEL / 4
-const PANEL_BYTES = PANEL * 4
-/** Steps of the depth that a product's loop takes at once; every depth is a multiple. */
-export const DEPTH_STEP = 4
-/** Rows of the first factor that `outer` takes at once. */
-export const OUTER_ROWS = 4
+export { DEPTH_STEP, OUTER_ROWS, PANEL } from './product-code'
 
 /** Addresses and strides are bytes, counts are elements. */
 export interface Kernels {
@@ -43,12 +37,15 @@ export interface Kernels {
   spread(weights: number, x: number, out: number, outStride: number, n: number, dim: number): void
   /** out[j] = p[j] · (d[j] − mean) · scale */
   softmaxBackward(p: number, d: number, out: number, n: number, mean: number, scale: number): void
+  /** Of n logits z: their maximum, Σ e and Σ e · (z − maximum) with e = exp(z − maximum) go to out. What lies behind them up to a multiple of 4 becomes very small. */
+  logitSums(z: number, n: number, out: number): void
+  /** out[j] = −exp(z[j] − lse) · (a + b · (z[j] − lse + entropy)): the slope of a · log p(target) + b · H but for the target's own a. In place allowed. */
+  logitSlopes(z: number, out: number, n: number, lse: number, a: number, b: number, entropy: number): void
   /** out = silu(gate) · up */
   swiglu(gate: number, up: number, out: number, n: number): void
   swigluBackward(gate: number, up: number, dOut: number, dGate: number, dUp: number, n: number): void
 }
 
-const ADDRESS = 'i32' as const
 const bytes = (count: Code): Code => i32.mul(count, i32.const(4))
 const plus = (local: Local, by: Code): Code => set(local, i32.add(get(local), by))
 const sumOf = (v: Code): Code => f32.add(f32.add(f32x4.lane(v, 0), f32x4.lane(v, 1)), f32.add(f32x4.lane(v, 2), f32x4.lane(v, 3)))
@@ -76,78 +73,6 @@ function writeExp(): WrittenFunction {
     ),
   ]
   return { name: null, writer, body }
-}
-
-function writeProduct(name: string, rows: number, together: number): WrittenFunction {
-  const writer = new FunctionWriter(Array.from({ length: 8 }, () => ADDRESS))
-  const [a, aStride, w, out, outStride, depth, panels, add] = writer.params as [Local, Local, Local, Local, Local, Local, Local, Local]
-  const [panel, k, place, size] = writer.localsOf('i32', 4) as [Local, Local, Local, Local]
-  const at = writer.localsOf('i32', rows)
-  const streams = writer.localsOf('i32', together)
-  const sums = Array.from({ length: rows }, () => writer.localsOf('v128', VECTORS * together))
-  const columns = writer.localsOf('v128', VECTORS * together)
-  const value = writer.local('v128')
-  const rowAddresses = (first: Local, stride: Local, places: readonly Local[]): Code =>
-    places.flatMap((to, r) => set(to, r === 0 ? get(first) : i32.add(get(places[r - 1] as Local), get(stride))))
-  const eachSum = (of: (row: number, v: number, sum: Local) => Code): Code => sums.flatMap((row, r) => row.flatMap((sum, v) => of(r, v, sum)))
-  const step: Code = Array.from({ length: DEPTH_STEP }, (_, u) => [
-    ...columns.flatMap((column, v) => set(column, f32x4.load(get(streams[Math.floor(v / VECTORS)] as Local), u * PANEL_BYTES + 16 * (v % VECTORS)))),
-    ...at.flatMap((row, r) => [
-      ...set(value, f32x4.loadSplat(get(row), 4 * u)),
-      ...columns.flatMap((column, v) => {
-        const sum = sums[r]?.[v] as Local
-        return set(sum, f32x4.add(get(sum), f32x4.mul(get(value), get(column))))
-      }),
-    ]),
-  ]).flat()
-  const body = [
-    ...set(size, i32.mul(get(depth), i32.const(PANEL_BYTES))),
-    ...writer.loop(panel, get(panels), together, [
-      ...rowAddresses(out, outStride, at),
-      ...when(get(add), eachSum((r, v, sum) => set(sum, f32x4.load(get(at[r] as Local), 16 * v)))),
-      ...when(i32.sub(i32.const(1), get(add)), eachSum((_r, _v, sum) => set(sum, f32x4.const(0)))),
-      ...rowAddresses(a, aStride, at),
-      ...streams.flatMap((stream, s) => set(stream, s === 0 ? get(w) : i32.add(get(streams[s - 1] as Local), get(size)))),
-      ...writer.loop(k, get(depth), DEPTH_STEP, [
-        ...step,
-        ...streams.flatMap((stream) => plus(stream, i32.const(DEPTH_STEP * PANEL_BYTES))),
-        ...at.flatMap((row) => plus(row, i32.const(4 * DEPTH_STEP))),
-      ]),
-      ...set(place, get(out)),
-      ...sums.flatMap((row) => [...row.flatMap((sum, v) => f32x4.store(get(place), get(sum), 16 * v)), ...plus(place, get(outStride))]),
-      ...plus(out, i32.const(together * PANEL_BYTES)),
-      ...plus(w, i32.mul(get(size), i32.const(together))),
-    ]),
-  ]
-  return { name, writer, body }
-}
-
-function writeOuter(): WrittenFunction {
-  const writer = new FunctionWriter(Array.from({ length: 8 }, () => ADDRESS))
-  const [p, pStride, q, qStride, out, outStride, rows, tiles] = writer.params as [Local, Local, Local, Local, Local, Local, Local, Local]
-  const [tile, row, from, to, place] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
-  const sums = Array.from({ length: OUTER_ROWS }, () => writer.localsOf('v128', VECTORS))
-  const columns = writer.localsOf('v128', VECTORS)
-  const value = writer.local('v128')
-  const body = writer.loop(tile, get(tiles), 1, [
-    ...sums.flat().flatMap((sum) => set(sum, f32x4.const(0))),
-    ...set(from, get(p)),
-    ...set(to, get(q)),
-    ...writer.loop(row, get(rows), 1, [
-      ...columns.flatMap((column, v) => set(column, f32x4.load(get(to), 16 * v))),
-      ...sums.flatMap((line, i) => [
-        ...set(value, f32x4.loadSplat(get(from), 4 * i)),
-        ...line.flatMap((sum, v) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), get(columns[v] as Local))))),
-      ]),
-      ...plus(from, get(pStride)),
-      ...plus(to, get(qStride)),
-    ]),
-    ...set(place, get(out)),
-    ...sums.flatMap((line) => [...line.flatMap((sum, v) => f32x4.store(get(place), get(sum), 16 * v)), ...plus(place, get(outStride))]),
-    ...plus(out, i32.const(PANEL_BYTES)),
-    ...plus(q, i32.const(PANEL_BYTES)),
-  ])
-  return { name: 'outer', writer, body }
 }
 
 /** A function whose pointers walk together, four floats a turn. */
@@ -213,36 +138,6 @@ function writeRotate(): WrittenFunction {
   })
 }
 
-function writeScores(): WrittenFunction {
-  const writer = new FunctionWriter(['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'f32'])
-  const [q, k, kStride, out, n, dim, scale] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
-  const [j, d, from] = writer.localsOf('i32', 3) as [Local, Local, Local]
-  const keys = writer.localsOf('i32', 4)
-  const sums = writer.localsOf('v128', 4)
-  const value = writer.local('v128')
-  const [a, b, c, e] = sums as [Local, Local, Local, Local]
-  // The sums of four registers as one register.
-  const low = f32x4.add(f32x4.shuffle(get(a), get(b), [0, 4, 1, 5]), f32x4.shuffle(get(a), get(b), [2, 6, 3, 7]))
-  const high = f32x4.add(f32x4.shuffle(get(c), get(e), [0, 4, 1, 5]), f32x4.shuffle(get(c), get(e), [2, 6, 3, 7]))
-  const body = writer.loop(j, get(n), 4, [
-    ...keys.flatMap((key, i) => set(key, i === 0 ? get(k) : i32.add(get(keys[i - 1] as Local), get(kStride)))),
-    ...sums.flatMap((sum) => set(sum, f32x4.const(0))),
-    ...set(from, get(q)),
-    ...writer.loop(d, get(dim), 4, [
-      ...set(value, f32x4.load(get(from))),
-      ...sums.flatMap((sum, i) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), f32x4.load(get(keys[i] as Local)))))),
-      ...keys.flatMap((key) => plus(key, i32.const(16))),
-      ...plus(from, i32.const(16)),
-    ]),
-    ...set(a, low),
-    ...set(c, high),
-    ...f32x4.store(get(out), f32x4.mul(f32x4.add(f32x4.shuffle(get(a), get(c), [0, 1, 4, 5]), f32x4.shuffle(get(a), get(c), [2, 3, 6, 7])), f32x4.splat(get(scale)))),
-    ...plus(out, i32.const(16)),
-    ...plus(k, i32.mul(get(kStride), i32.const(4))),
-  ])
-  return { name: 'scores', writer, body }
-}
-
 function writeSoftmax(): WrittenFunction[] {
   const forward = walking('softmax', ['i32', 'i32'], null, (writer, walk) => {
     const [p, n] = writer.params as [Local, Local]
@@ -273,68 +168,6 @@ function writeSoftmax(): WrittenFunction[] {
     return walk([p, d, out], n, f32x4.store(get(out), f32x4.mul(slope, f32x4.splat(get(scale)))))
   })
   return [forward, backward]
-}
-
-function writeMix(): WrittenFunction {
-  const writer = new FunctionWriter(Array.from({ length: 7 }, () => ADDRESS))
-  const [p, v, vStride, out, n, dim, add] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
-  const [d, j, weight, row, rest] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
-  const value = writer.local('v128')
-  const sums = writer.localsOf('v128', 8)
-  const columns = (count: number): Code => {
-    const used = sums.slice(0, count)
-    return [
-      ...when(get(add), used.flatMap((sum, i) => set(sum, f32x4.load(get(out), 16 * i)))),
-      ...when(i32.sub(i32.const(1), get(add)), used.flatMap((sum) => set(sum, f32x4.const(0)))),
-      ...set(weight, get(p)),
-      ...set(row, get(v)),
-      ...writer.loop(j, get(n), 1, [
-        ...set(value, f32x4.loadSplat(get(weight))),
-        ...used.flatMap((sum, i) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), f32x4.load(get(row), 16 * i))))),
-        ...plus(weight, i32.const(4)),
-        ...plus(row, get(vStride)),
-      ]),
-      ...used.flatMap((sum, i) => f32x4.store(get(out), get(sum), 16 * i)),
-      ...plus(out, i32.const(16 * count)),
-      ...plus(v, i32.const(16 * count)),
-    ]
-  }
-  const body = [
-    ...set(rest, i32.and(get(dim), i32.const(31))),
-    ...writer.loop(d, i32.sub(get(dim), get(rest)), 32, columns(8)),
-    ...writer.loop(d, get(rest), 4, columns(1)),
-  ]
-  return { name: 'mix', writer, body }
-}
-
-function writeSpread(): WrittenFunction {
-  const writer = new FunctionWriter(Array.from({ length: 6 }, () => ADDRESS))
-  const [weights, x, out, outStride, n, dim] = writer.params as [Local, Local, Local, Local, Local, Local]
-  const [d, j, weight, row, rest] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
-  const value = writer.local('v128')
-  const parts = writer.localsOf('v128', 8)
-  const columns = (count: number): Code => {
-    const used = parts.slice(0, count)
-    return [
-      ...used.flatMap((part, i) => set(part, f32x4.load(get(x), 16 * i))),
-      ...set(weight, get(weights)),
-      ...set(row, get(out)),
-      ...writer.loop(j, get(n), 1, [
-        ...set(value, f32x4.loadSplat(get(weight))),
-        ...used.flatMap((part, i) => f32x4.store(get(row), f32x4.add(f32x4.load(get(row), 16 * i), f32x4.mul(get(value), get(part))), 16 * i)),
-        ...plus(weight, i32.const(4)),
-        ...plus(row, get(outStride)),
-      ]),
-      ...plus(out, i32.const(16 * count)),
-      ...plus(x, i32.const(16 * count)),
-    ]
-  }
-  const body = [
-    ...set(rest, i32.and(get(dim), i32.const(31))),
-    ...writer.loop(d, i32.sub(get(dim), get(rest)), 32, columns(8)),
-    ...writer.loop(d, get(rest), 4, columns(1)),
-  ]
-  return { name: 'spread', writer, body }
 }
 
 function writeVectors(): WrittenFunction[] {
@@ -373,6 +206,47 @@ function writeSwiglu(): WrittenFunction[] {
   return [forward, backward]
 }
 
+/** A logit that no softmax sees, and whose products with its share stay finite. */
+const UNSEEN = -1e4
+
+function writeLogits(): WrittenFunction[] {
+  const sums = walking('logitSums', ['i32', 'i32', 'i32'], null, (writer, walk) => {
+    const [z, n, out] = writer.params as [Local, Local, Local]
+    const [j, padded] = writer.localsOf('i32', 2) as [Local, Local]
+    const [most, sum, weighted, e, d] = writer.localsOf('v128', 5) as [Local, Local, Local, Local, Local]
+    const lanes = [0, 1, 2, 3].map((lane) => f32x4.lane(get(most), lane)) as [Code, Code, Code, Code]
+    return [
+      ...set(padded, i32.and(i32.add(get(n), i32.const(3)), i32.const(-4))),
+      ...writer.loop(j, i32.sub(get(padded), get(n)), 1, f32.store(i32.add(i32.add(get(z), bytes(get(n))), bytes(get(j))), f32.const(UNSEEN))),
+      ...set(most, f32x4.const(-Infinity)),
+      ...walk([z], padded, set(most, f32x4.max(get(most), f32x4.load(get(z))))),
+      ...back(z, padded),
+      ...set(most, f32x4.splat(f32.max(f32.max(lanes[0], lanes[1]), f32.max(lanes[2], lanes[3])))),
+      ...walk([z], padded, [
+        ...set(d, f32x4.sub(f32x4.load(get(z)), get(most))),
+        ...set(e, exp(get(d))),
+        ...set(sum, f32x4.add(get(sum), get(e))),
+        ...set(weighted, f32x4.add(get(weighted), f32x4.mul(get(e), get(d)))),
+      ]),
+      ...f32.store(get(out), f32x4.lane(get(most), 0)),
+      ...f32.store(get(out), sumOf(get(sum)), 4),
+      ...f32.store(get(out), sumOf(get(weighted)), 8),
+    ]
+  })
+  const slopes = walking('logitSlopes', ['i32', 'i32', 'i32', 'f32', 'f32', 'f32', 'f32'], null, (writer, walk) => {
+    const [z, out, n, lse, a, b, entropy] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
+    const d = writer.local('v128')
+    return walk([z, out], n, [
+      ...set(d, f32x4.sub(f32x4.load(get(z)), f32x4.splat(get(lse)))),
+      ...f32x4.store(
+        get(out),
+        f32x4.neg(f32x4.mul(exp(get(d)), f32x4.add(f32x4.splat(get(a)), f32x4.mul(f32x4.splat(get(b)), f32x4.add(get(d), f32x4.splat(get(entropy))))))),
+      ),
+    ])
+  })
+  return [sums, slopes]
+}
+
 /** The module; it imports memory 'env.memory', whose exports are Kernels. */
 export function kernelModule(shared: boolean, maximumPages: number): Uint8Array<ArrayBuffer> {
   const functions = [
@@ -391,6 +265,7 @@ export function kernelModule(shared: boolean, maximumPages: number): Uint8Array<
     writeSpread(),
     ...writeVectors(),
     ...writeSwiglu(),
+    ...writeLogits(),
   ]
   return writeModule(functions, shared, maximumPages)
 }

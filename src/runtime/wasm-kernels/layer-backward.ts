@@ -4,6 +4,7 @@ import { OUTER_ROWS } from './kernels'
 import { type Batch, gate, type LayerValues, normRows, ownTokens, product, rowAt, type Runner, shift, VIEW_WORDS } from './layer'
 import type { Rows } from './heap'
 import { type GroupName, type GroupPlan, keyWidth, type LayerPlan, type Plan, queryWidth, qkvWidth } from './plan'
+import type { Scratch } from './scratch'
 import { share } from './team'
 
 /** Gradients of a group's A [width, input] and of each member's B [out, rank]; B's are not yet scaled. */
@@ -160,16 +161,16 @@ function turnBack({ heap, plan, team }: Runner, layer: LayerPlan, { rows, positi
   team.barrier()
 }
 
-/** Floats of BackwardScratch for `rows` rows that see `most` tokens, by field. */
-export function backwardRoom(plan: Plan, rows: number, most: number, threads: number): Record<keyof BackwardScratch, { stride: number; rows: number }> {
+/** Room for `rows` rows that see `most` tokens. */
+export function backwardRoom(scratch: Scratch, plan: Plan, rows: number, most: number, threads: number): BackwardScratch {
   const { hidden, inner, heads, dim, rank } = plan
   return {
-    qkv: { stride: qkvWidth(plan), rows },
-    gateUp: { stride: inner, rows },
-    low: { stride: 3 * rank, rows },
-    normed: { stride: hidden, rows },
-    mixed: { stride: heads * dim, rows },
-    scores: { stride: 2 * (most + 8), rows: threads },
-    parts: { stride: 2 * keyWidth(plan), rows: threads * rows },
+    qkv: scratch.rows(rows, qkvWidth(plan)),
+    gateUp: scratch.rows(rows, inner),
+    low: scratch.rows(rows, 3 * rank),
+    normed: scratch.rows(rows, hidden),
+    mixed: scratch.rows(rows, heads * dim),
+    scores: scratch.rows(threads, 2 * (most + 8)),
+    parts: scratch.rows(threads * rows, 2 * keyWidth(plan)),
   }
 }

@@ -3,6 +3,7 @@
 import type { Heap, Packed, Rows } from './heap'
 import type { GroupPlan, LayerPlan, Plan } from './plan'
 import { keyWidth, queryWidth, qkvWidth } from './plan'
+import type { Scratch } from './scratch'
 import { share, type Team } from './team'
 
 /** What runs a layer: the same program in every thread. */
@@ -37,7 +38,7 @@ export interface LayerValues {
 }
 
 /** Room that each layer overwrites. */
-export interface Scratch {
+export interface LayerRoom {
   normed: Rows
   gated: Rows
   /** [threads, most + 8] */
@@ -55,7 +56,7 @@ export interface Batch {
   /** int32 [rows], with a cache: which of its tokens each row becomes. null without. */
   tokens: number | null
   lora: boolean
-  scratch: Scratch
+  scratch: LayerRoom
 }
 
 /** Rows from which threads share rows; below it they share columns. */
@@ -185,18 +186,12 @@ function attend({ heap, plan, team }: Runner, { rows, views, scratch }: Batch, {
   team.barrier()
 }
 
-/** Room for the values of a layer over `rows` rows; the caller releases `places`. */
-export function layerValues(heap: Heap, plan: Plan, rows: number): { values: LayerValues; places: number[] } {
-  const places: number[] = []
-  const room = (stride: number): Rows => {
-    const at = heap.allocate(rows * stride)
-    places.push(at)
-    return { at, stride }
-  }
+/** Room for the values of a layer over `rows` rows. */
+export function layerValues(scratch: Scratch, plan: Plan, rows: number): LayerValues {
+  const room = (stride: number): Rows => scratch.rows(rows, stride)
   const { heads, kv, dim, hidden, inner, rank } = plan
   const low = { qkv: room(3 * rank), o: room(rank), gateUp: room(2 * rank), down: room(rank) }
-  const values = { qkv: room(qkvWidth(plan)), turned: room((heads + kv) * dim), mixed: room(heads * dim), middle: room(hidden), gateUp: room(2 * inner), low, rstd: room(2 + heads + kv) }
-  return { values, places }
+  return { qkv: room(qkvWidth(plan)), turned: room((heads + kv) * dim), mixed: room(heads * dim), middle: room(hidden), gateUp: room(2 * inner), low, rstd: room(2 + heads + kv) }
 }
 
 /** Bytes of layerValues for one row. */

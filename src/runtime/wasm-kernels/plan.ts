@@ -55,7 +55,20 @@ export interface LayerPlan {
   groups: Record<GroupName, GroupPlan>
 }
 
+/** Final norm and output table; scores are of the logits over `vocab` ids. */
+export interface HeadPlan {
+  /** The norm's weights, and the same over the temperature of the last call. */
+  norm: number
+  scaledNorm: number
+  vocab: number
+  table: Packed
+  tableBack: Packed
+  /** Mean of the table's rows, [hidden]. */
+  meanRow: number
+}
+
 export interface Plan {
+  head: HeadPlan
   hidden: number
   inner: number
   heads: number
@@ -85,8 +98,14 @@ export function fits(config: ModelConfig): boolean {
 /** A layer's tensors by their names in the block: base and LoRA. */
 export type LayerTensors = (layer: number, name: string) => Float32Array
 
+/** Final norm [hidden] and output table [vocab, hidden]. */
+export interface HeadTensors {
+  norm: Float32Array
+  table: Float32Array
+}
+
 /** Packs the base; the LoRA has its room, and is empty until `packLora`. `cos`, `sin`: [positions, dim / 2]. */
-export function makePlan(heap: Heap, config: ModelConfig, lora: LoraConfig | null, tensor: LayerTensors, tables: { cos: Float32Array; sin: Float32Array }): Plan {
+export function makePlan(heap: Heap, config: ModelConfig, lora: LoraConfig | null, tensor: LayerTensors, outer: HeadTensors, tables: { cos: Float32Array; sin: Float32Array }): Plan {
   const { hidden_size: hidden, intermediate_size: inner, num_attention_heads: heads, num_key_value_heads: kv, head_dim: dim } = config
   const rank = lora ? Math.ceil(lora.r / PANEL) * PANEL : 0
   const layers = Array.from({ length: config.num_hidden_layers }, (_, layer): LayerPlan => {
@@ -115,7 +134,21 @@ export function makePlan(heap: Heap, config: ModelConfig, lora: LoraConfig | nul
     }
   })
   const [cos, sin] = [heap.put(tables.cos), heap.put(tables.sin)]
-  return { hidden, inner, heads, kv, dim, epsilon: config.rms_norm_eps, rank, scale: lora ? loraScale(lora) : 0, layers, cos, sin }
+  const head = headPlan(heap, config, outer)
+  return { head, hidden, inner, heads, kv, dim, epsilon: config.rms_norm_eps, rank, scale: lora ? loraScale(lora) : 0, layers, cos, sin }
+}
+
+function headPlan(heap: Heap, { vocab_size: vocab, hidden_size: hidden }: ModelConfig, { norm, table }: HeadTensors): HeadPlan {
+  const mean = new Float64Array(hidden)
+  for (let i = 0; i < vocab * hidden; i++) mean[i % hidden] = (mean[i % hidden] as number) + (table[i] as number) / vocab
+  return {
+    norm: heap.put(norm),
+    scaledNorm: heap.put(norm),
+    vocab,
+    table: heap.pack(table, vocab, hidden),
+    tableBack: heap.packTransposed(table, vocab, hidden),
+    meanRow: heap.put(mean),
+  }
 }
 
 function loraPlan(heap: Heap, config: ModelConfig, lora: LoraConfig | null, targets: readonly LoraTarget[], rank: number): GroupPlan['lora'] {

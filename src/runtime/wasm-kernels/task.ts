@@ -3,6 +3,7 @@
 import type { Rows } from './heap'
 import { type Batch, forwardLayer, type LayerValues, type Runner } from './layer'
 import { backwardLayer, type BackwardScratch, type LayerGradients } from './layer-backward'
+import { scoreRows, type ScoreTask, slopeRows, type SlopesTask } from './head'
 import type { LayerPlan } from './plan'
 
 export type Task =
@@ -29,8 +30,12 @@ export type Task =
       /** Room for a layer's output when it is computed again. */
       spare: Rows
     }
+  | ScoreTask
+  | SlopesTask
 
 export function runTask(runner: Runner, task: Task): void {
+  if (task.kind === 'score') return scoreRows(runner, task)
+  if (task.kind === 'slopes') return slopeRows(runner, task)
   const { layers } = runner.plan
   const { values, states, batch } = task
   const valuesOf = (layer: number): LayerValues => (values[layer] ?? values[0]) as LayerValues
