@@ -68,7 +68,8 @@ export async function playEpisode(environment: Environment, seed: number, split:
       accepted ||= outcome.calls.some((each) => !each.error)
       played.over = outcome.done
     }
-    played.reward = environment.episodeReward(rewards) ?? (accepted ? null : 0)
+    const final = await session.finalReward?.()
+    played.reward = (final === undefined ? environment.episodeReward(rewards) : final) ?? (accepted ? null : 0)
     return played
   } finally {
     await session.close()

@@ -12,6 +12,7 @@ import type { ToolCall } from '../../src/core/tools'
 import type { BuiltinName } from '../../src/env/builtin'
 import { presetById, presetConfig } from '../../src/env/presets'
 import { readSafetensors } from '../../src/hub/safetensors'
+import { memberFacts } from '../../src/worker/run-messages'
 import { projectRoot } from '../tools/run-command'
 import { venvPython } from '../tools/venv'
 import { REFERENCE } from './reference'
@@ -20,7 +21,7 @@ import { REFERENCE } from './reference'
 export function recordOf(id: BuiltinName, environment: Environment, change: Partial<RunConfig> = {}, grpo: Partial<GrpoConfig> = {}): RunRecord {
   const preset = presetConfig(presetById(id))
   const config: RunConfig = { ...preset, ...change, grpo: { ...preset.grpo, ...grpo } }
-  const { name, tools, prompts, discovered } = environment
+  const { name, tools, prompts, discovered, members, dataset } = environment
   return {
     id: 'r1',
     name: `Run of ${id}`,
@@ -31,7 +32,7 @@ export function recordOf(id: BuiltinName, environment: Environment, change: Part
     modelSha: null,
     lora: config.lora,
     engine: { backend: 'wasm', device: '1', threads: 1, model: config.model, parameters: 1, trainable: 1, vocabSize: 1024, ortVersion: '' },
-    environment: { name, tools: [...tools], prompts, discovered: discovered ?? null },
+    environment: { name, tools: [...tools], prompts, discovered: discovered ?? null, ...(dataset && { dataset }), ...(members && { members: members.map(memberFacts) }) },
     step: 3,
     checkpoint: 3,
     finished: false,

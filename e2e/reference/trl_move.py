@@ -6,7 +6,7 @@ import json
 import pathlib
 import sys
 
-OURS = ("environment", "playground", "sessions", "observations", "pictures", "readers", "games", "game")
+OURS = ("environment", "playground", "sessions", "observations", "pictures", "readers", "games", "game", "written")
 
 
 def answer(job: dict) -> dict:

@@ -1,6 +1,7 @@
 /** The reward functions that a run may have: plain data, so that they are in the link, in kept runs and in exports. */
 
 import { z } from 'zod/mini'
+import { MOST_MEMBERS } from './environment-spec-schema'
 
 /**
  * 'own': as the environment's own rule says (carla's is its rubric_reward); 'rubric_reward': the last that it sent beside its rewards;
@@ -17,14 +18,17 @@ export const MOST_REWARD_FUNCS = 12
 const finite = z.number().check(z.gte(-1e6), z.lte(1e6))
 const count = z.int().check(z.gte(1), z.lte(1_000_000))
 
+/** Names of environments (specName) that the function judges alone, in a run of several: it has no opinion of the others. Absent: all. */
+const limited = { only: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(2000))).check(z.minLength(1), z.maxLength(MOST_MEMBERS))) }
+
 /** By `name`; parameters under TRL's names. */
 const rewardFuncSchema = z.discriminatedUnion('name', [
-  z.strictObject({ name: z.literal('environment'), take: z.enum(ENVIRONMENT_TAKES) }),
-  z.strictObject({ name: z.literal('think_format_reward') }),
-  z.strictObject({ name: z.literal('accuracy_reward') }),
-  z.strictObject({ name: z.literal('reasoning_accuracy_reward') }),
-  z.strictObject({ name: z.literal('soft_overlong_punishment_reward'), max_completion_len: count, soft_punish_cache: z.int().check(z.gte(0), z.lte(1_000_000)) }),
-  z.strictObject({ name: z.literal('repetition_penalty_reward'), ngram_size: count, max_penalty: z.number().check(z.gte(-1e6), z.lte(0)) }),
+  z.strictObject({ name: z.literal('environment'), take: z.enum(ENVIRONMENT_TAKES), ...limited }),
+  z.strictObject({ name: z.literal('think_format_reward'), ...limited }),
+  z.strictObject({ name: z.literal('accuracy_reward'), ...limited }),
+  z.strictObject({ name: z.literal('reasoning_accuracy_reward'), ...limited }),
+  z.strictObject({ name: z.literal('soft_overlong_punishment_reward'), max_completion_len: count, soft_punish_cache: z.int().check(z.gte(0), z.lte(1_000_000)), ...limited }),
+  z.strictObject({ name: z.literal('repetition_penalty_reward'), ngram_size: count, max_penalty: z.number().check(z.gte(-1e6), z.lte(0)), ...limited }),
   z.strictObject({
     name: z.literal('cosine_scaled_reward'),
     max_len: count,
@@ -32,12 +36,14 @@ const rewardFuncSchema = z.discriminatedUnion('name', [
     max_value_wrong: finite,
     min_value_correct: finite,
     max_value_correct: finite,
+    ...limited,
   }),
   /** A function of the person's own: JavaScript, run in the sandbox. */
   z.strictObject({
     name: z.literal('custom'),
     called: z.string().check(z.regex(/^[A-Za-z_]\w{0,39}$/)),
     code: z.string().check(z.maxLength(LONGEST_CODE)),
+    ...limited,
   }),
 ])
 
@@ -71,7 +77,7 @@ export function rewardNames(funcs: readonly RewardFunc[], environment: string): 
 /** Whether the environment's own reward is all there is, as it has always been. */
 export function isOwnRewardAlone(funcs: readonly RewardFunc[], weights: readonly number[] | null): boolean {
   const [only, second] = funcs
-  return only?.name === 'environment' && only.take === 'own' && second === undefined && (weights?.[0] ?? 1) === 1
+  return only?.name === 'environment' && only.take === 'own' && only.only === undefined && second === undefined && (weights?.[0] ?? 1) === 1
 }
 
 const listSchema = z.array(rewardFuncSchema).check(z.minLength(1), z.maxLength(MOST_REWARD_FUNCS))

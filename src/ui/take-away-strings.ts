@@ -26,6 +26,8 @@ export const TAKE_AWAY_STRINGS = {
     dropped: 'Without the episodes that were dropped for room.',
     /** Of what is JavaScript on the page. */
     trlNotes: {
+      classes: (names: readonly string[]) =>
+        `${names.join(', ')}: ${names.length === 1 ? 'a class' : 'classes'} in JavaScript. The folder has the methods in Python with types and descriptions, to be written, and the source beside them; train.py says which are missing and starts when none is.`,
       rollout: (name: string) => `${name}, the rollout_func, is JavaScript: its source goes along as rollout_func.js, and train.py generates with TRL’s own loop.`,
       rewards: (names: readonly string[], judgeAlone: boolean) =>
         `${names.join(', ')}, ${names.length === 1 ? 'a reward function' : 'reward functions'} in JavaScript: train.py has the code as a comment, to be written in Python, and ${judgeAlone ? 'does not start before' : `leaves ${names.length === 1 ? 'it' : 'them'} out until then`}.`,

@@ -2,6 +2,7 @@
 
 import type { LoraConfig } from '../core/config'
 import type { NamedTensor } from '../core/engine'
+import { datasetsOf, type EnvironmentSpec, singleSpecs } from '../core/environment-spec'
 import { describeError, PlaygroundError } from '../core/errors'
 import { type ExportFile, type KeptEpisode, type RunRecord, type StepSummary, withDiscarded } from '../core/run-record'
 import { slug } from '../core/text'
@@ -11,6 +12,7 @@ import { FolderSource } from '../hub/folder-source'
 import type { ModelCardInput } from '../hub/model-card'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import { withoutEpisodeSecrets, withoutSecrets } from '../hub/secrets'
+import type { WrittenFacts } from '../hub/trl/written-class'
 import { parseModelConfig } from '../model/config'
 import type { Checkpoint, RunArchive } from './archive'
 import { curvePicture } from './curve-picture'
@@ -97,8 +99,22 @@ async function trlFiles(kept: Kept): Promise<ExportFile[]> {
   const { trlFolder } = await import('../hub/trl/index')
   const start = kept.start && (await adapterFiles(kept, kept.start))
   const { environment } = kept.run.config
-  const rows = environment.kind === 'prompts' && environment.dataset.kind === 'builtin' ? { rows: arithmeticRows('train') } : {}
-  return trlFolder({ ...rows, run: kept.run, history: kept.history, adapter: await adapterFiles(kept, trained(kept)), base: await baseFiles(kept.run), ...(start ? { start } : {}) })
+  const rows = datasetsOf(environment).some(({ kind }) => kind === 'builtin') ? { rows: { train: arithmeticRows('train'), heldout: arithmeticRows('heldout') } } : {}
+  const written = await writtenFacts(environment)
+  return trlFolder({ ...rows, written, run: kept.run, history: kept.history, adapter: await adapterFiles(kept, trained(kept)), base: await baseFiles(kept.run), ...(start ? { start } : {}) })
+}
+
+/** Of each environment, what is known of a class that was written in the page; null for others. */
+async function writtenFacts(spec: EnvironmentSpec): Promise<(WrittenFacts | null)[]> {
+  const specs = singleSpecs(spec)
+  if (!specs.some(({ kind }) => kind === 'custom')) return specs.map(() => null)
+  const { readClass } = await import('../env/custom/class-source')
+  return specs.map((one) => {
+    const facts = one.kind === 'custom' ? readClass(one.code, one.called).facts : null
+    if (!facts) return null
+    const { lines, tools, heldOut, successAt, hasReward, givesReward } = facts
+    return { lines: { ...lines, ...Object.fromEntries(tools.map(({ tool, line }) => [tool.function.name, line])) }, heldOut, successAt, hasReward, judges: hasReward || givesReward }
+  })
 }
 
 async function metricFiles({ run, history }: Kept): Promise<{ csv: ExportFile; trackio: ExportFile[]; state: ExportFile }> {

@@ -252,6 +252,8 @@ class PlaygroundEpisodes:
     _tools: Sequence[dict[str, Any]] = ()
     # Read by the model when it calls after the end; train.py makes it too long to be added, so that TRL ends the episode.
     _end = "The episode is over."
+    # Whether it has a reward of its own.
+    _judges = True
 
     def __init__(self) -> None:
         self._rewards: list[float | None] = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from pathlib import Path
 from typing import Any
 
 from playground import hash32
@@ -11,6 +13,12 @@ from playground import hash32
 HELD_OUT_FROM = 50
 HELD_OUT_ONE_OF = 10
 _SPLIT = 0x5B117
+_ORDER = 0x0DE4
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Rows of a JSONL file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def conversation(prompt: Any, system_prompt: str) -> list[dict[str, str]]:
@@ -55,3 +63,23 @@ def split_rows(rows: list[dict[str, Any]], system_prompt: str, hold_out: bool = 
         "train": [row for row, out in zip(used, held) if not out],
         "heldout": [row for row, out in zip(used, held) if out],
     }
+
+
+class RowOrder:
+    """Rows in the order of the page's run: shuffled anew each epoch, so that each comes once an epoch."""
+
+    def __init__(self, length: int, seed: int) -> None:
+        self._length = length
+        self._seed = seed
+        self._epoch = -1
+        self._places: list[int] = []
+
+    def row_of(self, prompt: int) -> int:
+        """Index of the row of prompt number `prompt`, from 0."""
+        epoch, place = divmod(prompt, self._length)
+        if epoch != self._epoch:
+            self._epoch, self._places = epoch, list(range(self._length))
+            for draw, i in enumerate(range(self._length - 1, 0, -1)):
+                j = math.floor(hash32(self._seed, _ORDER, epoch, draw) / 0x1_0000_0000 * (i + 1))
+                self._places[i], self._places[j] = self._places[j], self._places[i]
+        return self._places[place]

@@ -31,8 +31,8 @@ export const READERS: Readonly<Record<string, string>> = {
 /** Names that TRL keeps for an environment, and the decorator's, which a method would hide from those after it. */
 const KEPT = ['reset', 'get_reward', 'tool']
 
-/** The text of environment.py. `server`: address of the OpenEnv server. Throws PlaygroundError('config') for an environment without tools. */
-export function environmentScript(run: RunRecord, server: string): string {
+/** The text of environment.py. `server`: address of the OpenEnv server; `game`: the module with a built-in game’s rules. Throws PlaygroundError('config') for an environment without tools. */
+export function environmentScript(run: RunRecord, server: string, game = 'game'): string {
   const { config, environment } = run
   const { tools, discovered = null } = environment
   if (tools.length === 0) {
@@ -45,7 +45,7 @@ export function environmentScript(run: RunRecord, server: string): string {
   const body = tools.map((tool, i) => toolMethod(tool, methods[i] as string, sent(tool.function.name)))
   const reader = discovered?.entry == null ? undefined : READERS[discovered.entry]
   const imports = isGame
-    ? ['from games import GameEpisodes', 'from playground import tool']
+    ? [`import ${game}`, 'from games import GameEpisodes', 'from playground import tool']
     : [...(reader === undefined ? [] : ['import readers']), 'from playground import tool', 'from sessions import ServerEpisodes, Step, call_tool, filled  # noqa: F401']
   return [
     docstring(`The environment ${environment.name.replaceAll(/\s+/g, ' ')} for TRL. Methods without a leading underscore are tools, but reset.`, 0),
@@ -68,7 +68,7 @@ export function environmentScript(run: RunRecord, server: string): string {
     '    """One episode at a time. Methods have no return hint: transformers would add it to the tool’s schema."""',
     '',
     '    _tools = TOOLS',
-    ...(isGame ? [] : serverFacts(discovered, server, reader)),
+    ...(isGame ? [`    _game = ${game}`] : serverFacts(discovered, server, reader)),
     '',
     body.join('\n\n'),
     '',

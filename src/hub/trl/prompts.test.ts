@@ -47,7 +47,7 @@ describe("a dataset's prompts in TRL", () => {
   })
 
   it('are the rows that the page makes, without those that it holds out', () => {
-    const made = files(record({ kind: 'builtin', name: 'arithmetic' }), { rows: [{ prompt: 'x', solution: '1' }] })
+    const made = files(record({ kind: 'builtin', name: 'arithmetic' }), { rows: { train: [{ prompt: 'x', solution: '1' }], heldout: [] } })
     expect(made['data/train.jsonl']).toBe('{"prompt":"x","solution":"1"}\n')
     expect(made['train.py']).toContain('hold_out=False')
     expect(() => files(record({ kind: 'builtin', name: 'arithmetic' }))).toThrow(/rows of arithmetic were not given/)

@@ -1,10 +1,13 @@
 /** README.md of the folder: what is in it, how it is started on one device, on several, on the Hub, with vLLM, and what differs from the page. */
 
 import { datasetLabel } from '../../core/dataset'
+import { singleSpecs } from '../../core/environment-spec'
 import type { RunRecord, StepSummary } from '../../core/run-record'
 import { processesFor } from './accelerate'
+import type { ServerOf } from './environment-files'
 import { rolloutPart, rolloutRow } from './javascript'
 import { code, plainText } from './markdown'
+import { fileRows, mixPart, serversPart, writtenPart } from './readme-environment'
 import { PACKAGES, VLLM } from './versions'
 
 /** What the page measured last, where the folder goes on. */
@@ -18,38 +21,35 @@ function lastSeen(history: readonly StepSummary[]): string {
 
 export interface ReadmeFacts {
   history: readonly StepSummary[]
-  server: string
+  servers: readonly ServerOf[]
   adapter: boolean
   base: boolean
   start: boolean
 }
 
 /** The text of README.md. Throws nothing. */
-export function readme(run: RunRecord, { history, server, adapter, base, start }: ReadmeFacts): string {
+export function readme(run: RunRecord, { history, servers, adapter, base, start }: ReadmeFacts): string {
   const { config, environment } = run
   const { grpo } = config
-  const openenv = config.environment.kind === 'openenv'
   const rows = config.environment.kind === 'prompts' ? config.environment.dataset : null
+  const isMix = config.environment.kind === 'mix'
   const label = environment.dataset ? datasetLabel(environment.dataset) : environment.name
   const episodes = grpo.prompts_per_step * grpo.num_generations
   const processes = processesFor(episodes)
   const evaluates = grpo.eval_strategy !== 'no'
-  const seedIgnored = environment.discovered?.quirks.some(({ kind }) => kind === 'seed-ignored') ?? false
   const model = base ? 'base/' : config.model
   return `# ${plainText(run.name)}, continued in TRL
 
-This folder goes on with a run of GRPO Playground after its step ${run.step}, with TRL's GRPOTrainer: ${rows ? `the same dataset (${code(label)}),\nreward functions and settings,` : `the same environment (${code(environment.name)}),\nprompts, tools, rewards and settings,`} and the ${adapter ? 'trained LoRA' : 'trained model'} as the start.${lastSeen(history)}
+This folder goes on with a run of GRPO Playground after its step ${run.step}, with TRL's GRPOTrainer: ${rows ? `the same dataset (${code(label)}),\nreward functions and settings,` : `the same ${isMix ? 'environments' : 'environment'} (${code(environment.name)}),\nprompts, tools, rewards and settings,`} and the ${adapter ? 'trained LoRA' : 'trained model'} as the start.${lastSeen(history)}
 
 | file | what it is |
 |---|---|
 | train.py | the trainer with the run's settings |
-${rows ? `${rows.kind === 'hub' ? '' : '| data/train.jsonl | the rows |\n'}| prompts.py, playground.py | how the page reads rows, and which of them it holds out |` : `| environment.py | the environment as TRL wants it: one method for each tool |
-| ${openenv ? 'sessions.py, observations.py, pictures.py, readers.py' : 'games.py, game.py'}, playground.py | what the page does around the environment: ${openenv ? 'sessions, observations as text' : 'the game’s rules'}, seeds, checks of calls |`}
-| accelerate/ | settings for one GPU and for several |
+${fileRows(run)}| accelerate/ | settings for one GPU and for several |
 | requirements.txt, requirements-vllm.txt | exact versions |
 ${rolloutRow(config)}${adapter ? '| adapter/ | the LoRA in PEFT’s format |\n' : ''}${base ? '| base/ | the model that it belongs to |\n' : ''}${start ? '| start/ | the LoRA that the run began with, which the KL term compares with |\n' : ''}
 Search for \`STUB\` in the Python files: each marks something that does not translate, with the reason. No mark, nothing left out.
-${openenv ? serverPart(server, episodes, seedIgnored) : ''}${rolloutPart(config)}
+${writtenPart(run)}${isMix ? mixPart(run) : ''}${serversPart(servers, episodes)}${rolloutPart(config)}
 ## One machine
 
 \`\`\`sh
@@ -91,7 +91,7 @@ hf jobs uv run --flavor a10g-small --timeout 2h --secrets HF_TOKEN -v .:/folder 
 \`\`\`
 
 \`-v .:/folder\` copies this folder to a bucket of yours and mounts it; the trained adapter goes to the private repository YOU/NAME.
-${openenv ? 'A job reaches no server on your own machine: give the address of a Space or another public server with `--environment-url`.\n' : ''}\`hf jobs hardware\` lists the flavors. With vLLM: \`--with vllm==${VLLM}\` before train.py and \`--vllm colocate\` after it.
+${servers.length > 0 ? 'A job reaches no server on your own machine: give the address of a Space or another public server with `--environment-url`.\n' : ''}\`hf jobs hardware\` lists the flavors. With vLLM: \`--with vllm==${VLLM}\` before train.py and \`--vllm colocate\` after it.
 
 ## Where TRL does otherwise than the page
 
@@ -102,21 +102,9 @@ ${rows ? '' : `* **Done.** TRL knows no end of an episode. Here a tool answers w
   TRL's words instead of the page's.
 `}* **Random numbers.** ${rows ? 'Rows come in an order of TRL’s own' : `Environment seeds are the page's (steps from ${run.step + 1} on)`}; tokens are drawn by PyTorch, so episodes differ from those that the page would have sampled.
 ${evaluates && !rows ? '* **Evaluations** are of the page’s scenarios, each played once. TRL draws their tokens as in training, and logs an eval_loss that the page has not.\n' : ''}* **Optimizer and schedule** begin anew: AdamW's moments and the learning rate's schedule are not carried over.
-${rows ? '' : `* **Speed.** TRL steps environments one after another and reads the whole conversation anew at every turn, unless vLLM caches it.
+${isMix && singleSpecs(config.environment).some(({ kind }) => kind === 'prompts') ? '* **Prompts without an environment** get one answer on the page. In TRL a tool call in such an answer is told that there is no such tool, and the model goes on.\n' : ''}${rows ? '' : `* **Speed.** TRL steps environments one after another and reads the whole conversation anew at every turn, unless vLLM caches it.
 * ${code('trainer._env_tools')} in train.py is not part of TRL's public interface: it makes the prompt word for word the page's. Check it when you take another version of TRL.
 `}`
-}
-
-function serverPart(server: string, episodes: number, seedIgnored: boolean): string {
-  return `
-## The environment's server
-
-${code(server)}, or another one: \`--environment-url http://localhost:8000\`. For a private Space set HF_TOKEN; it is sent to hosts under hf.space alone.
-
-TRL holds one session for each episode of a step: the server must allow **${episodes} sessions at once** (\`max_concurrent_envs\`; many public Spaces allow one or eight, so duplicate the
-Space and raise it), or make PROMPTS_PER_STEP and NUM_GENERATIONS in train.py smaller. A session that breaks leaves its episode without a reward (None), never with 0; when no
-episode can be begun for a minute, the run stops.
-${seedIgnored ? '\nServers of this kind may ignore the seed: the members of a group then get different tasks, which makes the baseline noisier.\n' : ''}`
 }
 
 /** A word of a shell command; texts that a shell would read are quoted. */

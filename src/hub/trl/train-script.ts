@@ -1,30 +1,39 @@
 /** train.py: GRPOTrainer with the run's settings, its adapter as the start, and its environment. */
 
 import type { GrpoConfig, RunConfig } from '../../core/config'
+import { singleSpecs } from '../../core/environment-spec'
 import type { RunRecord } from '../../core/run-record'
-import { promptParts, type TaskParts, withoutEnvironmentReward } from './prompt-parts'
-import { rewardImports, rewardLines } from './rewards'
+import { mixParts } from './mix-parts'
+import { promptParts, withoutEnvironmentReward } from './prompt-parts'
+import { limitImports, rewardImports, rewardLines, unjudged } from './rewards'
 import { type EvaluationParts, evaluationParts } from './evaluation'
 import { rolloutComment } from './javascript'
 import { comment, docstring, py, pyString } from './python'
+import { type Member, membersOf } from './members'
 import { grpoSettings, settingLines } from './settings'
+import { playedParts, type TaskParts } from './task-parts'
 import { requirements } from './versions'
+import type { WrittenFacts } from './written-class'
 
 export interface TrainScriptFacts {
   /** Whether adapter/, base/ and start/ are in the folder. */
   adapter: boolean
   base: boolean
   start: boolean
+  /** Of each environment of the run that is a class of the page. */
+  written: readonly (WrittenFacts | null)[]
 }
 
 /** The text of train.py. */
-export function trainScript(run: RunRecord, { adapter, base, start }: TrainScriptFacts): string {
+export function trainScript(run: RunRecord, { adapter, base, start, written }: TrainScriptFacts): string {
   const { step } = run
   const rows = promptParts(run)
+  const members = membersOf(run)
   const config = rows ? withoutEnvironmentReward(run.config) : run.config
   const { grpo } = config
+  const task = rows ?? mixParts(run, members) ?? playedParts(config, written[0] ?? null)
   const reference = referenceLines(run, adapter, start)
-  const evaluation = rows ? rowsEvaluated(grpo) : evaluationParts(config, updatesOf(grpo))
+  const evaluation = task.evaluated ? evaluationParts(config, updatesOf(grpo), task.evaluated) : rowsEvaluated(grpo)
   const head = [
     '# /// script',
     '# requires-python = ">=3.11"',
@@ -67,11 +76,15 @@ export function trainScript(run: RunRecord, { adapter, base, start }: TrainScrip
     '',
     '',
   ]
-  const parts = [argumentsFunction(), modelFunction(run, adapter), ...(rows ? [] : [TOKENIZER, REWARD]), ...(grpo.target_reward === null ? [] : [callback(grpo)]), mainFunction({ config }, rows ?? played(config), reference, evaluation)]
+  const parts = [argumentsFunction(run, members), modelFunction(run, adapter), ...(rows ? [] : [TOKENIZER, members.length > 0 ? MIXED_REWARD : REWARD]), ...(grpo.target_reward === null ? [] : [callback(grpo)]), mainFunction(config, members, task, reference, evaluation)]
   return `${head.join('\n')}\n${parts.join('\n\n')}\n`
 }
 
-function argumentsFunction(): string {
+function argumentsFunction({ config }: RunRecord, members: readonly Member[]): string {
+  const url = members.some(({ run }) => run.config.environment.kind === 'openenv')
+    ? 'action="append", default=[], metavar="NAME=URL", help="another address of an OpenEnv server, by the name of its environment"'
+    : 'help="another address of the OpenEnv server"'
+  const hasServer = singleSpecs(config.environment).some(({ kind }) => kind === 'openenv')
   return `def arguments() -> argparse.Namespace:
     """What may differ between machines; the settings of the run stand in main."""
     cli = argparse.ArgumentParser(description="Goes on in TRL with a run of GRPO Playground.")
@@ -79,8 +92,7 @@ function argumentsFunction(): string {
     cli.add_argument("--output-dir", default="trl-run", help="checkpoints and the final adapter")
     cli.add_argument("--steps", type=int, default=STEPS, help="GRPO steps")
     cli.add_argument("--micro-batch", type=int, default=8, help="most episodes in one forward pass of a device; changes memory and speed only")
-    cli.add_argument("--environment-url", help="another address of the OpenEnv server")
-    cli.add_argument("--vllm", choices=["colocate", "server"], help="sample with vLLM, on the training devices or on a server")
+${hasServer ? `    cli.add_argument("--environment-url", ${url})\n` : ''}    cli.add_argument("--vllm", choices=["colocate", "server"], help="sample with vLLM, on the training devices or on a server")
     cli.add_argument("--vllm-url", default="http://localhost:8001", help="address of the vLLM server")
     cli.add_argument("--report-to", default="none", help="trackio, wandb, tensorboard ...")
     cli.add_argument("--hub-model-id", help="push the trained adapter to this repository, private")
@@ -136,6 +148,21 @@ const REWARD = `def environment_reward(environments: list[Any], log_metric: Any,
     return rewards
 `
 
+/** Of several environments, also for each. */
+const MIXED_REWARD = `def environment_reward(environments: list[Any], environment: list[str], log_metric: Any, **_: Any) -> list[float | None]:
+    """The environment's reward of each episode; None where it failed, which leaves the episode out, and where none judges."""
+    rewards = [each._reward() for each in environments]
+    scored = [(name, each._is_success(reward), reward) for name, each, reward in zip(environment, environments, rewards) if reward is not None]
+    if scored:
+        log_metric("success", sum(success for _, success, _ in scored) / len(scored))
+    for name in dict.fromkeys(name for name, _, _ in scored):
+        own = [(success, reward) for each, success, reward in scored if each == name]
+        log_metric(f"{name}/success", sum(success for success, _ in own) / len(own))
+        log_metric(f"{name}/reward", sum(reward for _, reward in own) / len(own))
+    log_metric("unscorable", sum(each._judges and reward is None for each, reward in zip(environments, rewards)))
+    return rewards
+`
+
 const callback = (grpo: GrpoConfig) => `class StopAtTarget(TrainerCallback):
     """Ends the run as the page does."""
 
@@ -153,30 +180,6 @@ const callback = (grpo: GrpoConfig) => `class StopAtTarget(TrainerCallback):
 /** Optimizer steps of a GRPO step. */
 const updatesOf = ({ steps_per_generation }: GrpoConfig): string => (steps_per_generation > 1 ? '(NUM_ITERATIONS * SHARES)' : 'NUM_ITERATIONS')
 
-/** Of a run that plays an environment. */
-function played({ environment }: RunConfig): TaskParts {
-  return {
-    imports: `    from environment import SYSTEM_PROMPT, TOOLS, USER_PROMPT, PlaygroundEnvironment
-    from playground import group_seeds
-
-    # A tool result that does not fit the budget is left out by TRL, and the episode ends with the model's own last token: as the page ends
-    # an episode that the environment calls done. Without this, TRL would let the model go on talking after the end.
-    PlaygroundEnvironment._end = " over" * (MAX_COMPLETION_LENGTH + 1)
-${environment.kind === 'openenv' ? '    if args.environment_url:\n        PlaygroundEnvironment._url = args.environment_url\n' : ''}`,
-    dataset: `    prompt = [{"role": "user", "content": USER_PROMPT}]
-    if SYSTEM_PROMPT:
-        prompt.insert(0, {"role": "system", "content": SYSTEM_PROMPT})
-    # One row a group: each member is reset with the same seed. Steps of the page count from 1.
-    seeds = [seed for step in range(args.steps) for seed in group_seeds(SEED, STEPS_DONE + 1 + step, PROMPTS_PER_STEP)]
-    dataset = Dataset.from_list([{"prompt": prompt, "seed": seed} for seed in seeds])`,
-    processing: 'load_tokenizer(base, prompt, TOOLS)',
-    factory: '        environment_factory=PlaygroundEnvironment,\n',
-    after: `    # TRL would write the schemas anew from the methods, sorted by name; the policy has learned to read these.
-    trainer._env_tools = {None: TOOLS}
-`,
-  }
-}
-
 /** Rows are evaluated by a person's own eval_dataset. */
 const rowsEvaluated = ({ eval_strategy }: GrpoConfig): EvaluationParts => ({
   constants: '',
@@ -186,7 +189,7 @@ const rowsEvaluated = ({ eval_strategy }: GrpoConfig): EvaluationParts => ({
   last: '',
 })
 
-function mainFunction({ config }: Pick<RunRecord, 'config'>, task: TaskParts, reference: string, evaluation: EvaluationParts): string {
+function mainFunction(config: RunConfig, members: readonly Member[], task: TaskParts, reference: string, evaluation: EvaluationParts): string {
   const { grpo } = config
   const bnpo = grpo.loss_type === 'bnpo'
   const batch = bnpo
@@ -198,7 +201,7 @@ function mainFunction({ config }: Pick<RunRecord, 'config'>, task: TaskParts, re
     """Train, and save the adapter."""
     args = arguments()
     sys.path.insert(0, str(args.folder))
-${task.imports}
+${unjudged(config)}${limitImports(grpo.reward_funcs, members)}${task.imports}
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     episodes = PROMPTS_PER_STEP * NUM_GENERATIONS
     if episodes % processes:
@@ -237,7 +240,7 @@ ${evaluation.settings}        bf16=has_gpu,
     base = str(args.folder / BASE) if (args.folder / BASE).is_dir() else BASE
     trainer = GRPOTrainer(
         model=load_model(base, args.folder),
-${rewardLines(grpo.reward_funcs)}
+${rewardLines(grpo.reward_funcs, members)}
         args=config,
         train_dataset=dataset,
 ${evaluation.argument}        processing_class=${task.processing},

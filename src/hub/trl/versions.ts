@@ -1,6 +1,7 @@
 /** The versions that the exported folder asks for: those that the reference checks run it with. */
 
 import type { RunConfig } from '../../core/config'
+import { singleSpecs } from '../../core/environment-spec'
 import { NEEDS_SOLUTION } from '../../core/reward-funcs'
 
 export const PACKAGES: Readonly<Record<string, string>> = {
@@ -22,7 +23,7 @@ export const MATH_VERIFY = 'math-verify[antlr4_13_2]==0.9.0'
 
 /** Lines of requirements.txt. */
 export function requirements({ environment, grpo }: Pick<RunConfig, 'environment' | 'grpo'>): string[] {
-  const packages = environment.kind === 'openenv' ? { ...PACKAGES, openenv: OPENENV } : PACKAGES
+  const packages = singleSpecs(environment).some(({ kind }) => kind === 'openenv') ? { ...PACKAGES, openenv: OPENENV } : PACKAGES
   const compares = grpo.reward_funcs.some(({ name }) => NEEDS_SOLUTION.includes(name))
   return [...Object.entries(packages).map(([name, version]) => `${name}==${version}`), ...(compares ? [MATH_VERIFY] : [])]
 }

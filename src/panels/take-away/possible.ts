@@ -1,5 +1,6 @@
 /** What of a run can be made into a file, and how large it will be about. */
 
+import { singleSpecs } from '../../core/environment-spec'
 import type { RunRecord } from '../../core/run-record'
 import { isHubModel } from '../../env/models'
 import { shortName } from '../../store/model-settings'
@@ -37,9 +38,12 @@ export function expectedBytes(run: RunRecord, kind: ExportKind): number | null {
 export function notesOn({ config: { environment, rollout_func, grpo } }: RunRecord, kind: ExportKind): string[] {
   if (kind !== 'trl') return []
   const words = TAKE_AWAY_STRINGS.downloads.trlNotes
+  const classes = singleSpecs(environment).flatMap((one) => (one.kind === 'custom' ? [one.called] : []))
   const functions = grpo.reward_funcs.flatMap((func) => (func.name === 'custom' ? [func.called] : []))
+  const judgeAlone = environment.kind === 'prompts' || functions.length === grpo.reward_funcs.length
   return [
+    ...(classes.length > 0 ? [words.classes(classes)] : []),
     ...(rollout_func ? [words.rollout(rollout_func.called)] : []),
-    ...(functions.length > 0 ? [words.rewards(functions, environment.kind === 'prompts')] : []),
+    ...(functions.length > 0 ? [words.rewards(functions, judgeAlone)] : []),
   ]
 }

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { act } from 'react'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { OWN_REWARD } from '../../core/reward-funcs'
 import type { RunRecord } from '../../core/run-record'
 import type { SignInDoor } from '../../store/account-store'
 import { StoresProvider } from '../../store/hooks'
@@ -111,10 +112,13 @@ describe('the files of a run', () => {
     expect(plain.host.querySelector('#export-trl-what')?.textContent).not.toContain('JavaScript')
     const code = { called: 'my_rollout', code: 'function my_rollout() {}' }
     const grpo = { ...A.config.grpo, reward_funcs: [{ name: 'custom', called: 'mine', code: '' } as const] }
-    const page = await open([{ ...A, config: { ...A.config, rollout_func: code, grpo } }])
+    const page = await open([{ ...A, config: { ...A.config, environment: { kind: 'custom', called: 'Shop', code: '' }, rollout_func: code, grpo: { ...grpo, reward_funcs: [...grpo.reward_funcs, OWN_REWARD] } } }])
     const text = page.host.querySelector('#export-trl-what')?.textContent ?? ''
     expect(text).toContain('my_rollout, the rollout_func, is JavaScript: its source goes along as rollout_func.js, and train.py generates with TRL’s own loop.')
     expect(text).toContain('mine, a reward function in JavaScript: train.py has the code as a comment, to be written in Python, and leaves it out until then.')
+    expect(text).toContain('Shop: a class in JavaScript. The folder has the methods in Python')
+    const judged = await open([{ ...A, config: { ...A.config, grpo } }])
+    expect(judged.host.querySelector('#export-trl-what')?.textContent).toContain('to be written in Python, and does not start before.')
   })
 
   it('do not exist before the first step', async () => {
