@@ -33,7 +33,7 @@ describe('environments in the link', () => {
     expect(link.length).toBeLessThan(400)
     expect(leftOut(environment)).toEqual(['long.jsonl'])
     const { config, problems } = readLink(link)
-    expect(problems).toEqual(['The link leaves out the rows of the dataset "long.jsonl", which are too long for a link: choose or paste them again.'])
+    expect(problems).toEqual(['The link brings no rows of the dataset "long.jsonl" (those that are too long for a link stay behind): choose or paste them.'])
     expect(config.environment).toEqual({ kind: 'prompts', dataset: { kind: 'text', name: 'long.jsonl', text: '' } })
   })
 
@@ -51,7 +51,9 @@ describe('environments in the link', () => {
     ['#v=1&env=custom&env_spec={"kind":"custom","called":"A B","code":""}', 'env_spec must be the JSON of an environment'],
     [`#v=1&env=mix&env_spec=${inLink({ kind: 'mix', members: [member({ kind: 'openenv', url: 'javascript:alert(1)' })], dataset: null })}`, 'env_spec names a server that is none'],
     [`#v=1&env=prompts&env_spec=${inLink({ kind: 'prompts', dataset: { ...HUB, repo: 'a/..' } })}`, 'no repository on the Hub'],
-    [`#v=1&env=mix&env_spec=${inLink({ kind: 'mix', members: [member({ kind: 'builtin', name: 'lane' }, -1)], dataset: null })}`, 'env_spec must be the JSON'],
+    [`#v=1&env=mix&env_spec=${inLink({ kind: 'mix', members: [member({ kind: 'builtin', name: 'lane' }, -1)], dataset: null })}`, 'an environment of weight "-1": a weight must be a number above 0; the default is kept'],
+    [`#v=1&env=mix&env_spec=${inLink({ kind: 'mix', members: [member({ kind: 'builtin', name: 'lane' }), member({ kind: 'builtin', name: 'catch' }, 0)], dataset: null })}`, 'of weight "0"'],
+    [`#v=1&env=mix&env_spec=${inLink({ kind: 'mix', members: [{ environment: { kind: 'builtin', name: 'lane' } }], dataset: null })}`, 'of weight "none"'],
     ['#v=1&env=lane&rollout_func=alert(1)', 'rollout_func must be the JSON of a function'],
   ])('%s', (hash, sentence) => {
     const { config, problems } = readLink(hash)

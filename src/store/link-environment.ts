@@ -3,6 +3,7 @@
 import type { RunConfig } from '../core/config'
 import { BUILTIN_NAMES, type BuiltinName, type EnvironmentSpec, type PromptSource, type SingleSpec } from '../core/environment-spec'
 import { LONGEST_PAGE_CODE, readEnvironmentSpec } from '../core/environment-spec-schema'
+import { isRecord } from '../core/records'
 import { isHubModel } from '../env/models'
 import { isRepoId } from '../hub/model-reference'
 import { readAddress } from './address'
@@ -67,18 +68,29 @@ export function readEnvironment(env: string | null, json: string | null): ReadEn
     if (address.ok) return plain({ kind: 'openenv', url: address.value })
     return refuse(`env must be ${PRESET_NAMES.join(', ')} or a server's address, not ${quote(env)}`)
   }
-  const spec = readEnvironmentSpec(parse(json))
+  const given = parse(json)
+  const spec = readEnvironmentSpec(given)
   if (!spec || spec.kind !== env) {
+    const weight = wrongWeight(given)
+    if (weight !== null) return refuse(`env_spec has an environment of weight ${quote(weight)}: a weight must be a number above 0`)
     return refuse(`env_spec must be the JSON of an environment of the kind ${SPECIFIED.join(', ')} that env names, as this page writes it, with code of at most ${LONGEST_PAGE_CODE} characters, not ${quote(json)}`)
   }
   const wrong = wrongPart(spec)
   if (wrong) return refuse(wrong)
   const missing: string[] = []
   mapSources(spec, (source) => {
-    if (source.kind === 'text' && source.text.trim() === '') missing.push(`The link leaves out the rows of the dataset ${quote(source.name)}, which are too long for a link: choose or paste them again.`)
+    if (source.kind === 'text' && source.text.trim() === '') missing.push(`The link brings no rows of the dataset ${quote(source.name)} (those that are too long for a link stay behind): choose or paste them.`)
     return source
   })
   return { spec: cleaned(spec), refused: [], missing }
+}
+
+/** The first weight of several environments' JSON that is none, as it was written. */
+function wrongWeight(json: unknown): string | null {
+  const members = isRecord(json) && json['kind'] === 'mix' && Array.isArray(json['members']) ? (json['members'] as unknown[]) : []
+  const weights = members.flatMap((member) => (isRecord(member) ? [member['weight']] : []))
+  const wrong = weights.find((weight) => typeof weight !== 'number' || !(weight > 0))
+  return wrong === undefined && !weights.includes(undefined) ? null : (JSON.stringify(wrong) ?? 'none')
 }
 
 /** What in a spec no page would write: an address that is none, a repository that cannot be. */

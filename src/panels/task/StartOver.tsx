@@ -1,4 +1,4 @@
-/** Asks before connecting ends a run; the safe answer has the focus. */
+/** Asks before another environment, a server's mostly, ends a run; the safe answer has the focus. */
 
 import { useEffect, useRef } from 'react'
 import { useRun } from '../../store/hooks'
@@ -16,14 +16,15 @@ export function StartOver({ connecting }: { connecting: Connecting }) {
     if (asked !== null) keep.current?.focus()
   }, [asked])
   if (asked === null) return null
+  const connects = asked.kind === 'openenv'
   return (
     <div className="start-over" role="alert" data-testid="start-over">
-      <p>{recording && kept === null ? S.address.endsRecording : S.address.ends(kept, half)}</p>
+      <p>{recording && kept === null ? S.address.endsRecording(connects) : S.address.ends(kept, half, connects)}</p>
       <button type="button" className="button" data-testid="keep-run" ref={keep} onClick={cancel}>
         {S.address.keep}
       </button>
       <button type="button" className="button" data-testid="connect-anyway" onClick={confirm}>
-        {S.address.confirm}
+        {S.address.confirm(connects)}
       </button>
     </div>
   )

@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { act } from 'react'
 import { expect, it } from 'vitest'
 import { StoresProvider } from '../../store/hooks'
 import { restoredMessage, runRecord, runsMessage } from '../../store/testing/kept'
@@ -41,6 +42,15 @@ it('a run of which nothing is kept ends for good, a recording leaves its file al
   const other = await open(restoredMessage(2, { checkpoint: null }))
   await other.press('connect')
   expect(other.text('start-over')).toContain('in place of the recording')
+})
+
+it('what is no server is used, not connected to', async () => {
+  const page = await open(...stepMessages(1), runsMessage([]))
+  await page.type('preset-select', 'several')
+  for (let i = 0; i < 200 && !page.find('mix-use'); i++) await act(async () => new Promise((resolve) => setTimeout(resolve, 25)))
+  await page.press('mix-use')
+  expect(page.text('start-over')).toContain('This starts a new run at step 0.')
+  expect(page.text('connect-anyway')).toBe('Use it and start over')
 })
 
 it('the field says that it is connected, and to what, while the address stands in it', async () => {
