@@ -12,6 +12,7 @@ import { createEngine, type EngineInstance } from '../../../src/runtime/create'
 import { type DeviceSession, hostFloats } from '../../../src/runtime/device'
 import { DecodeKernels } from '../../../src/runtime/kernels/decode-kernels'
 import { loadOrt } from '../../../src/runtime/ort'
+import { limits } from '../../../src/runtime/wasm-kernels/limits'
 import { WasmDevice } from '../../../src/runtime/wasm-device'
 import { WebGpuDevice } from '../../../src/runtime/webgpu-device'
 import { readGradients, slopes } from '../../../src/runtime/gradient-probe'
@@ -44,6 +45,8 @@ export interface RunResult {
   bytes: number[]
   seconds: Record<string, number>
 }
+
+limits.sharedWork = 0
 
 const TEMPERATURE = 0.8
 const OPTIMIZER = { adam_beta1: 0.9, adam_beta2: 0.99, adam_epsilon: 1e-8, weight_decay: 0.1, max_grad_norm: 0.5, learning_rate: 1e-2 }

@@ -9,15 +9,11 @@ import { ropeTables } from '../weights'
 import { Heap, type Rows } from './heap'
 import { type HeadPass, KernelHead, type SlopeOf } from './kernel-head'
 import { type Batch, type LayerValues, layerValues, valueBytes, VIEW_WORDS } from './layer'
+import { limits } from './limits'
 import { backwardRoom, type LayerGradients } from './layer-backward'
 import { fits, GROUP_NAMES, type GroupName, makePlan, packLora, type LayerTensors, type Plan } from './plan'
 import { Pool } from './pool'
 import { Scratch } from './scratch'
-
-/** Bytes of packed matrices, both ways, up to which a base is packed; a larger one stays with onnxruntime. */
-const MOST_PACKED = 512e6
-/** Most bytes that a batch keeps between forward and backward; beyond it each layer is computed again. */
-const MOST_KEPT = 256e6
 
 /** Rows of a training batch: where each stands, and the runs of rows that it sees. */
 export interface BatchRows {
@@ -43,7 +39,7 @@ export function kernelsFit({ spec, device }: Pick<LoadedModel, 'spec' | 'device'
   const { config, lora, precision } = spec
   const blocks = config.num_hidden_layers * blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
   const bytes = 8 * (blocks + config.vocab_size * config.hidden_size)
-  return device.backend === 'wasm' && precision === 'float32' && lora !== null && fits(config) && bytes <= MOST_PACKED
+  return device.backend === 'wasm' && precision === 'float32' && lora !== null && fits(config) && bytes <= limits.packedBytes
 }
 
 export class KernelEngine {
@@ -127,7 +123,7 @@ export class KernelEngine {
     try {
       const count = rows.positions.length
       const { layers, hidden: width } = this.plan
-      const keeps = trains && layers.length * count * valueBytes(this.plan) <= MOST_KEPT
+      const keeps = trains && layers.length * count * valueBytes(this.plan) <= limits.keptBytes
       const batch = this.batch(rows, lora, scratch, null)
       const values = Array.from({ length: keeps ? layers.length : 1 }, () => layerValues(scratch, this.plan, count))
       const first = { at: scratch.floats(x), stride: width }

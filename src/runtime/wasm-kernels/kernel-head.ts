@@ -4,12 +4,10 @@ import { SUMS } from './head'
 import type { Heap, Rows } from './heap'
 import { PANEL } from './kernels'
 import { rowAt } from './layer'
+import { limits } from './limits'
 import type { Plan } from './plan'
 import type { Pool } from './pool'
 import { Scratch } from './scratch'
-
-/** Most bytes of logits at once. */
-const MOST_LOGITS = 64e6
 
 /** A scored row: of x, and the id whose log-prob is asked for. */
 export interface ScoredRow {
@@ -128,7 +126,7 @@ export class KernelHead {
 
   /** Rows whose logits fit at once. */
   private get mostRows(): number {
-    return Math.max(4, Math.floor(MOST_LOGITS / 4 / (this.plan.head.table.panels * PANEL)))
+    return Math.max(4, Math.floor(limits.logitBytes / 4 / (this.plan.head.table.panels * PANEL)))
   }
 
   private work(rows: number): number {

@@ -1,14 +1,13 @@
 /** The threads of the kernels: as many as were asked for where the browser lets workers share memory, else this one alone. */
 
 import type { Heap } from './heap'
+import { limits } from './limits'
 import type { Runner } from './layer'
 import type { Plan } from './plan'
 import type { PoolStart } from './pool-worker'
 import { runTask, type Task } from './task'
 import { ALONE, BARRIER_WORDS, teamOf } from './team'
 
-/** Multiplications that are not worth waking threads for: about 0.2 ms of one. */
-const SMALL = 8e6
 /** A thread that has not answered after so long is done without, milliseconds. */
 const START_MS = 10_000
 
@@ -50,7 +49,7 @@ export class Pool {
 
   /** Does a task of so many multiplications, in all threads unless it is small; returns when it is done. */
   run(task: Task, multiplications: number): void {
-    if (multiplications < SMALL) {
+    if (multiplications < limits.sharedWork) {
       runTask(this.alone, task)
       return
     }
