@@ -168,19 +168,23 @@ export class KernelHead {
 /** The `count` largest, best first; of equal ones the first. */
 function largest(values: Float32Array, count: number): { id: number; prob: number }[] {
   const out: { id: number; prob: number }[] = []
-  values.forEach((prob, id) => {
-    if (out.length === count && !(prob > (out[count - 1]?.prob as number))) return
+  let least = -Infinity
+  for (let id = 0; id < values.length; id++) {
+    const prob = values[id] as number
+    if (!(prob > least)) continue
     let place = out.length
     while (place > 0 && prob > (out[place - 1]?.prob as number)) place--
     out.splice(place, 0, { id, prob })
     if (out.length > count) out.pop()
-  })
+    if (out.length === count) least = out[count - 1]?.prob as number
+  }
   return out
 }
 
 /** The first id whose running sum exceeds `uniform` of the whole. */
 function inverseCdf(probs: Float32Array, uniform: number): number {
-  const total = probs.reduce((sum, p) => sum + p, 0)
+  let total = 0
+  for (let id = 0; id < probs.length; id++) total += probs[id] as number
   let sum = 0
   for (let id = 0; id < probs.length; id++) {
     sum += probs[id] as number
