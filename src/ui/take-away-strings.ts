@@ -19,6 +19,7 @@ export const TAKE_AWAY_STRINGS = {
     saved: (name: string, size: string) => `${name}, ${size}, was given to the browser’s downloads.`,
     about: (size: string) => `about ${size}`,
     noAdapter: 'No step of it was kept with its adapter.',
+    noTools: (name: string) => `The record of ${name} has no tools, from which the folder is written: connect to it and train a step.`,
     noLora: 'All parameters were trained, so there is no LoRA: take the merged model, which holds them.',
     hubMerge: (model: string) => `Not in the browser: ${model} would have to be in memory twice. The adapter’s README has the two lines of Python that merge it.`,
     /** Of the shipped model: PEFT needs its base, too. */

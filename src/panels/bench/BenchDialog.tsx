@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { useStore } from 'zustand'
 import type { BenchReport } from '../../core/bench-report'
 import { benchOf } from '../../store/bench-store'
-import { useRun, useStores } from '../../store/hooks'
+import { useReplay, useRun, useStores } from '../../store/hooks'
 import { BENCH_STRINGS as W } from '../../ui/bench-strings'
 import '../../ui/bench.css'
 import { copyText } from '../../ui/clipboard'
@@ -46,6 +46,7 @@ function Begin() {
   const bench = benchOf(worker)
   const { busy, report } = useStore(bench.store)
   const state = useRun(({ run }) => run.state)
+  const replays = useReplay((replay) => replay.state !== 'off')
   const blocked = state === 'loading' || state === 'running' || state === 'pausing'
   const begin = () => {
     // What is drawn takes time from what is measured.
@@ -68,7 +69,7 @@ function Begin() {
       )}
       {progress}
       <span className="note" id="bench-why">
-        {!busy && (blocked ? W.blocked : state === 'paused' ? W.paused : W.held)}
+        {!busy && (blocked ? W.blocked : state === 'paused' ? W.paused : replays ? W.held : '')}
       </span>
     </div>
   )

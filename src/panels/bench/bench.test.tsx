@@ -55,6 +55,14 @@ describe('the benchmark', () => {
     expect(page.find('bench-begin')?.textContent).toBe('Measure again')
   })
 
+  it('says that the recorded run is held only where there is one', async () => {
+    const page = await openBench()
+    const why = () => page.host.querySelector('#bench-why')?.textContent
+    expect(why()).toBe('')
+    await act(async () => page.stores.replay.expect())
+    expect(why()).toBe('The recorded run is held meanwhile.')
+  })
+
   it('copies what it shows, and says when it may not', async () => {
     const page = await openBench()
     await page.press('bench-begin')

@@ -1,8 +1,10 @@
 /** What of a run can be made into a file, and how large it will be about. */
 
 import { singleSpecs } from '../../core/environment-spec'
+import { PlaygroundError } from '../../core/errors'
 import type { RunRecord } from '../../core/run-record'
 import { isHubModel } from '../../env/models'
+import { membersOf } from '../../hub/trl/members'
 import { shortName } from '../../store/model-settings'
 import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import type { ExportKind } from '../../worker/protocol'
@@ -18,7 +20,21 @@ export function whyNot(run: RunRecord, kind: ExportKind): string | null {
   if (!NEED_ADAPTER.includes(kind)) return null
   if (run.lora === null && kind !== 'merged' && kind !== 'everything') return words.noLora
   if (run.checkpoint === null) return words.noAdapter
+  if (kind === 'trl') return untold(run)
   return kind === 'merged' && isHubModel(run.config.model) ? words.hubMerge(shortName(run.config.model)) : null
+}
+
+/** What the run's record does not tell and its folder for TRL is written from; null where it tells all. */
+function untold(run: RunRecord): string | null {
+  try {
+    const members = membersOf(run)
+    const parts = members.length > 0 ? members.map((member) => member.run) : [run]
+    const bare = parts.find(({ config, environment }) => config.environment.kind === 'openenv' && environment.tools.length === 0)
+    return bare ? TAKE_AWAY_STRINGS.downloads.noTools(bare.environment.name) : null
+  } catch (error) {
+    if (error instanceof PlaygroundError) return `${error.message} ${error.advice}`
+    throw error
+  }
 }
 
 /** The LoRA alone, in bytes. */

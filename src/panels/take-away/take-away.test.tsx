@@ -107,6 +107,16 @@ describe('the files of a run', () => {
     expect(page.text('downloads')).toContain('No step of it was kept with its adapter.')
   })
 
+  it('for TRL cannot be made where the record does not tell what the environments are', async () => {
+    const lane = { environment: { kind: 'builtin', name: 'lane' }, weight: 1, system_prompt: '', user_prompt: '' } as const
+    const mix = await open([{ ...A, config: { ...A.config, environment: { kind: 'mix', members: [lane], dataset: null } } }])
+    expect(mix.find('export-trl')?.disabled).toBe(true)
+    expect(mix.host.querySelector('#export-trl-what')?.textContent).toContain('does not tell what its environments are')
+    const server = await open([{ ...A, config: { ...A.config, environment: { kind: 'openenv', url: 'ws://a' } }, environment: { ...A.environment, name: 'shop', tools: [] } }])
+    expect([server.find('export-trl')?.disabled, server.find('export-adapter')?.disabled]).toEqual([true, false])
+    expect(server.host.querySelector('#export-trl-what')?.textContent).toContain('The record of shop has no tools')
+  })
+
   it('for TRL say before they are made what of the run is JavaScript', async () => {
     const plain = await open()
     expect(plain.host.querySelector('#export-trl-what')?.textContent).not.toContain('JavaScript')
