@@ -81,6 +81,21 @@ describe('several environments in one run', () => {
     expect([sums?.rewards?.['lane + sums'], sums?.rewards?.['accuracy_reward']]).toEqual([null, sums?.reward])
   })
 
+  it('are judged by the functions that are for them, in training and in evaluations', async () => {
+    const reward_funcs: GrpoConfig['reward_funcs'] = [{ name: 'environment', take: 'own', only: ['lane'] }, { name: 'think_format_reward', only: ['catch'] }]
+    const result = await run(BOTH, 1, { reward_funcs })
+    const episodes = result.records[0]?.episodes ?? []
+    expect(episodes).toHaveLength(12)
+    for (const { environment, rewards, reward } of episodes) {
+      const [own, format] = [rewards?.['lane + catch'], rewards?.['think_format_reward']]
+      expect([own === null, format === null]).toEqual(environment === 'lane' ? [false, true] : [true, false])
+      expect(reward).toBe(environment === 'lane' ? own : format)
+    }
+    // A group has one environment, so that its functions are its own.
+    expect(result.records[0]?.metrics['rewards/think_format_reward/mean']).toBe(0)
+    await expect(run(BOTH, 1, { reward_funcs: [{ name: 'think_format_reward', only: ['chess'] }] })).rejects.toThrow('think_format_reward is limited to chess, and this run has lane, catch.')
+  })
+
   it('are evaluated together and one by one, on scenarios that training never draws', async () => {
     const environment = makeEnvironment(BOTH, { seed: 7 })
     await environment.connect()

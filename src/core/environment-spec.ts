@@ -72,6 +72,12 @@ export function singleSpecs(spec: EnvironmentSpec): readonly SingleSpec[] {
   return spec.kind === 'mix' ? spec.members.map(({ environment }) => environment) : [spec]
 }
 
+/** Of several environments: as each was chosen, by the names under which they are measured, in order; undefined for one environment. */
+export function chosenNames(spec: EnvironmentSpec, measured: readonly string[]): Record<string, string> | undefined {
+  if (spec.kind !== 'mix') return undefined
+  return Object.fromEntries(spec.members.map(({ environment }, i) => [measured[i] ?? specName(environment), specName(environment)]))
+}
+
 /** The dataset that a spec reads; null for none. */
 export function datasetOf(spec: EnvironmentSpec): PromptSource | null {
   return spec.kind === 'prompts' || spec.kind === 'mix' ? spec.dataset : null

@@ -74,6 +74,14 @@ export function rewardNames(funcs: readonly RewardFunc[], environment: string): 
   return names
 }
 
+/** Of several environments: as each was chosen (specName), by the name under which it is measured. */
+export type ChosenNames = Readonly<Record<string, string>>
+
+/** Whether a function judges an episode of this environment. Limits are read in runs of several environments alone, where an episode names its own. */
+export function isFor({ only }: Pick<RewardFunc, 'only'>, played: string | undefined, chosen: ChosenNames | undefined): boolean {
+  return only === undefined || chosen === undefined || played === undefined || only.includes(chosen[played] ?? played)
+}
+
 /** Whether the environment's own reward is all there is, as it has always been. */
 export function isOwnRewardAlone(funcs: readonly RewardFunc[], weights: readonly number[] | null): boolean {
   const [only, second] = funcs

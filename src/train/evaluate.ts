@@ -11,7 +11,7 @@ import { evaluated, evaluationMetrics } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout } from '../rollout/rollout'
 import { assertNotStopped } from './guard'
-import { type CallCustom, scoreEpisodes } from './scoring'
+import { type CallCustom, chosenBy, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
 import { nobodySaid, unjudged } from './unjudged'
 
@@ -80,7 +80,7 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
     ...(signal ? { signal } : {}),
   })
   assertNotStopped(signal, STOPPED)
-  const logged = await scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, step: step + 1, ...(callCustom && { callCustom }), ...(signal && { signal }) })
+  const logged = await scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, chosen: chosenBy(request), step: step + 1, ...(callCustom && { callCustom }), ...(signal && { signal }) })
   assertNotStopped(signal, STOPPED)
   const metrics = { ...evaluationMetrics(episodes, { name: environment.name, isSuccess: (reward) => environment.isSuccess(reward) }), ...evaluated(logged) }
   const { eval_success: success = null, eval_reward: reward = null } = metrics

@@ -24,7 +24,7 @@ import { rollout, type Rollout } from '../rollout/rollout'
 import { assertComparable, assertNotStopped } from './guard'
 import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
 import { type Drawn, replaceSilent } from './resample'
-import { advantagesOf, assertJudged, type CallCustom, groupsOf, scoreEpisodes } from './scoring'
+import { advantagesOf, assertJudged, assertLimits, type CallCustom, chosenBy, groupsOf, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
 import { Stopwatch } from './stopwatch'
 import { throughputMetrics } from './throughput'
@@ -116,6 +116,7 @@ export class GrpoTrainer {
     const { grpo } = config
     const step = this.done + 1
     assertJudged(environment, grpo)
+    assertLimits(grpo, chosenBy(this.options))
     if (!this.frozen && grpo.beta !== 0) {
       engine.freezeReference()
       this.frozen = true
@@ -215,7 +216,7 @@ export class GrpoTrainer {
 
   private async score(episodes: Episode[], step: number, signal: AbortSignal | undefined): Promise<Episode[]> {
     const { config, environment, callCustom } = this.options
-    this.logged = await scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, step, ...(callCustom && { callCustom }), ...(signal && { signal }) })
+    this.logged = await scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, chosen: chosenBy(this.options), step, ...(callCustom && { callCustom }), ...(signal && { signal }) })
     return episodes
   }
 

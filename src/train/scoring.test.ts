@@ -5,7 +5,7 @@ import { DEFAULT_GRPO, type GrpoConfig } from '../core/config'
 import type { Episode } from '../core/episode'
 import type { RewardFunc } from '../core/reward-funcs'
 import { rewardMetrics } from '../rl'
-import { advantagesOf, scoreEpisodes } from './scoring'
+import { advantagesOf, assertLimits, type CallCustom, scoreEpisodes } from './scoring'
 
 const call = (reward: number | null) => ({ call: { name: 'go', arguments: {} }, result: '', reward, done: false, error: false, ms: 1 })
 
@@ -21,6 +21,45 @@ const score = (episodes: Episode[], settings: GrpoConfig, more: object = {}) => 
 
 const ENVIRONMENT: RewardFunc = { name: 'environment', take: 'own' }
 const FORMAT: RewardFunc = { name: 'think_format_reward' }
+
+describe('functions that are for some environments', () => {
+  const chosen = { lane: 'lane', Echo: 'http://a', lane_2: 'lane', sums: 'sums' }
+  const played = (environment: string, more: Partial<Episode> = {}) => episode('<think>x</think>y', 0.5, [], { environment, ...more })
+
+  it('have no opinion of the others, and are called without them', async () => {
+    const calls: { environments: readonly { name: string }[]; completions: readonly unknown[] }[] = []
+    const callCustom: CallCustom = (_, args) => {
+      calls.push(args)
+      return Promise.resolve({ rewards: args.completions.map(() => 4), metrics: { seen: args.completions.length } })
+    }
+    const funcs: RewardFunc[] = [{ ...ENVIRONMENT, only: ['http://a', 'sums'] }, { ...FORMAT, only: ['lane'] }, { name: 'custom', called: 'mine', code: '', only: ['lane', 'http://a'] }]
+    const sums = played('sums', { reward: null, rewardless: true, columns: { solution: '4' } })
+    const episodes = [played('lane'), played('Echo'), played('lane_2'), sums, played('lane', { exit: 'env_error', reward: null })]
+    const metrics = await score(episodes, grpo(funcs, [1, 1, 0.5]), { chosen, callCustom })
+    expect(episodes.map(({ rewards }) => Object.values(rewards ?? {}))).toEqual([[null, 1, 4], [0.5, null, 4], [null, 1, 4], [null, null, null], [null, null, null]])
+    expect(episodes.map(({ reward }) => reward)).toEqual([3, 2.5, 3, null, null])
+    expect(calls[0]?.environments.map(({ name }) => name)).toEqual(['lane', 'Echo', 'lane_2'])
+    expect(metrics).toEqual({ seen: 3 })
+  })
+
+  it('get the columns that their own episodes have', async () => {
+    const rows = [played('lane'), played('sums', { rewardless: true, reward: null, columns: { solution: '4' }, messages: [{ role: 'user', content: 'Q' }, { role: 'assistant', content: '\\boxed{4}' }] })]
+    await score(rows, grpo([ENVIRONMENT, { name: 'accuracy_reward', only: ['sums'] }]), { chosen })
+    expect(rows.map(({ rewards }) => Object.values(rewards ?? {}))).toEqual([[0.5, null], [null, 1]])
+  })
+
+  it('are for every episode in a run of one environment', async () => {
+    const episodes = [episode('<think>x</think>y', 0.5)]
+    await score(episodes, grpo([{ ...FORMAT, only: ['chess'] }]))
+    expect(episodes[0]?.reward).toBe(1)
+    expect(() => assertLimits(grpo([{ ...FORMAT, only: ['chess'] }]), undefined)).not.toThrow()
+  })
+
+  it('are refused where they are for none of the run', () => {
+    expect(() => assertLimits(grpo([ENVIRONMENT, { ...FORMAT, only: ['chess', 'go'] }]), chosen)).toThrow('think_format_reward is limited to chess, go, and this run has lane, http://a, sums.')
+    expect(() => assertLimits(grpo([{ ...FORMAT, only: ['chess', 'lane'] }]), chosen)).not.toThrow()
+  })
+})
 
 describe('scoring', () => {
   it('leaves the environment’s own reward alone as it is', async () => {

@@ -1,11 +1,13 @@
 /** From finished episodes to rewards: each reward function gives a column, the weighted sum is what an episode earned. */
 
-import type { GrpoConfig } from '../core/config'
+import type { GrpoConfig, RunConfig } from '../core/config'
+import type { Environment } from '../core/environment'
+import { chosenNames } from '../core/environment-spec'
 import type { Episode } from '../core/episode'
 import { UNSCORABLE_EXITS } from '../core/episode'
 import { PlaygroundError } from '../core/errors'
 import type { Metrics } from '../core/events'
-import { type CustomReward, type EnvironmentTake, isOwnRewardAlone, NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../core/reward-funcs'
+import { type ChosenNames, type CustomReward, type EnvironmentTake, isFor, isOwnRewardAlone, NEEDS_SOLUTION, type RewardFunc, rewardName, rewardNames } from '../core/reward-funcs'
 import { advantages, advantagesByFunction, groupStatistics, type GroupStatistics, mean, weightedRewards } from '../rl'
 import type { RewardArguments } from '../rl/rewards/contract'
 
@@ -32,6 +34,8 @@ export interface ScoringOptions {
   grpo: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights' | 'max_steps'>
   /** The environment's name. */
   environment: string
+  /** Of several environments; absent in a run of one, in which no function is limited. */
+  chosen?: ChosenNames | undefined
   step: number
   /** Absent: this place has no sandbox. */
   callCustom?: CallCustom
@@ -42,6 +46,20 @@ export interface ScoringOptions {
 export function assertJudged({ name, rewardless }: { name: string; rewardless?: boolean }, { reward_funcs, reward_weights }: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights'>): void {
   if (!rewardless || !isOwnRewardAlone(reward_funcs, reward_weights)) return
   throw new PlaygroundError('config', `Nobody judges the episodes: ${name} gave no reward of its own, and no reward function is chosen.`, 'Add one under Reward functions; a rollout_func is judged by the environment where it plays it (trainer.environment.open).')
+}
+
+/** Of a run of several environments, for ScoringOptions; undefined for one. */
+export function chosenBy({ config, environment: { members = [] } }: { config: Pick<RunConfig, 'environment'>; environment: Pick<Environment, 'members'> }): ChosenNames | undefined {
+  return chosenNames(config.environment, members.map(({ name }) => name))
+}
+
+/** Throws PlaygroundError('config') for a function whose limits leave it no environment of the run. */
+export function assertLimits({ reward_funcs }: Pick<GrpoConfig, 'reward_funcs'>, chosen: ChosenNames | undefined): void {
+  const names = Object.keys(chosen ?? {})
+  const idle = chosen && reward_funcs.find((func) => !names.some((name) => isFor(func, name, chosen)))
+  if (!idle) return
+  const all = [...new Set(Object.values(chosen))].join(', ')
+  throw new PlaygroundError('config', `${rewardName(idle, 'The environment’s reward')} is limited to ${(idle.only ?? []).join(', ')}, and this run has ${all}.`, 'Choose which environments it judges under Reward functions.')
 }
 
 /**
@@ -60,15 +78,19 @@ export async function scoreEpisodes(episodes: readonly Episode[], options: Scori
     assertJudged({ name: options.environment, rewardless: episodes.some(({ rewardless }) => rewardless) }, options.grpo)
     return {}
   }
+  assertLimits(options.grpo, options.chosen)
   const names = rewardNames(reward_funcs, options.environment)
   const scorable = episodes.filter(({ exit }) => !UNSCORABLE_EXITS.includes(exit))
   const args = argumentsOf(scorable, options)
   const metrics: Metrics = {}
   const columns: (number | null)[][] = []
   for (const func of reward_funcs) {
-    const given = await column(func, scorable, args, options)
-    columns.push(given.rewards)
-    Object.assign(metrics, given.metrics)
+    const own = scorable.filter(({ environment }) => isFor(func, environment, options.chosen))
+    // Called with its own episodes alone, as if there were no others.
+    const given = own.length === scorable.length ? await column(func, scorable, args, options) : own.length === 0 ? { rewards: [] } : await column(func, own, argumentsOf(own, options), options)
+    const rewards = new Map(own.map((episode, i) => [episode, given.rewards[i] ?? null]))
+    columns.push(scorable.map((episode) => rewards.get(episode) ?? null))
+    Object.assign(metrics, 'metrics' in given ? given.metrics : {})
   }
   const sums = weightedRewards(columns, reward_weights ?? reward_funcs.map(() => 1))
   const places = new Map(scorable.map((episode, i) => [episode, i]))

@@ -12,7 +12,7 @@ import { countTrained, mean, sum } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout, type Rollout } from '../rollout/rollout'
 import { assertNotStopped } from '../train/guard'
-import { type CallCustom, groupsOf, scoreEpisodes } from '../train/scoring'
+import { type CallCustom, chosenBy, groupsOf, scoreEpisodes } from '../train/scoring'
 import { groupSeeds } from '../train/seeds'
 import { updatePolicy } from '../train/update'
 import type { Doing } from './examine'
@@ -51,7 +51,7 @@ export async function dryRun(run: DryRun, { onEvent, onProgress, signal, now = (
   const began = now()
   const episodes = await play(run, onEvent, onProgress, signal)
   assertNotStopped(signal, STOPPED)
-  await scoreEpisodes(episodes, { grpo, environment: environment.name, step: 1, ...(callCustom && { callCustom }), ...(signal && { signal }) })
+  await scoreEpisodes(episodes, { grpo, environment: environment.name, chosen: chosenBy(run), step: 1, ...(callCustom && { callCustom }), ...(signal && { signal }) })
   const sampled = now()
   const scorable = episodes.filter(({ reward }) => reward !== null)
   if (scorable.length > 0) await trainingPass(engine, config, scorable, signal)

@@ -8,6 +8,7 @@ import { withChanged, withoutFunction, withWeight } from '../../store/reward-set
 import { Help } from '../../ui/Help'
 import { REWARD_STRINGS as W } from '../../ui/reward-strings'
 import { EditorLater } from '../code/editor-later'
+import { JudgesField } from './JudgesField'
 
 export function FunctionCard({ func, at, last }: { func: RewardFunc; at: number; last: boolean }) {
   const { controller } = useStores()
@@ -42,6 +43,7 @@ export function FunctionCard({ func, at, last }: { func: RewardFunc; at: number;
           )}
         </div>
       )}
+      <JudgesField func={func} at={at} change={change} />
     </li>
   )
 }

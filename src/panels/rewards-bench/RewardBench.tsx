@@ -2,12 +2,14 @@
 
 import { useState } from 'react'
 import { useStore } from 'zustand'
+import { chosenNames } from '../../core/environment-spec'
 import { type CustomReward, type RewardFunc } from '../../core/reward-funcs'
 import { useSelectedStep, useSetup, useStores, useTokens } from '../../store/hooks'
 import { isAllowed, pageSandbox } from '../../store/sandbox-store'
 import type { EpisodeView } from '../../store/view'
 import { number } from '../../ui/format'
 import { REWARD_STRINGS as W } from '../../ui/reward-strings'
+import { useConnected } from '../task/useConnected'
 import { useEnvironmentName } from './environment-name'
 import { type Tried, type TriedEpisode, tryRewards } from './try-rewards'
 
@@ -32,6 +34,8 @@ export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
   const waiting = useStore(sandbox.store, (view) => reward_funcs.filter(isCustom).some((func) => !isAllowed(view, func)))
   const now = useTriable()
   const environment = useEnvironmentName()
+  const members = useConnected()?.members ?? []
+  const chosen = chosenNames(useSetup((s) => s.config.environment), members.map(({ name }) => name))
   const [tried, setTried] = useState<{ of: readonly RewardFunc[]; result: Tried; places: number[] } | 'trying' | null>(null)
   const shown = now()
   const episodes = shown.length > 0 ? shown : kept
@@ -40,7 +44,7 @@ export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
   const start = () => {
     setTried('trying')
     const allowed = Promise.all(reward_funcs.filter(isCustom).map(sandbox.allow))
-    void allowed.then(() => tryRewards(reward_funcs, reward_weights, episodes, environment, sandbox.call)).then((result) => setTried({ of: reward_funcs, result, places: episodes.map(({ view }) => view.index + 1) }))
+    void allowed.then(() => tryRewards(reward_funcs, reward_weights, episodes, environment, sandbox.call, chosen)).then((result) => setTried({ of: reward_funcs, result, places: episodes.map(({ view }) => view.index + 1) }))
   }
   const own = reward_funcs.some(isCustom)
   return (

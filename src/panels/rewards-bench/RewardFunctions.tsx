@@ -3,6 +3,7 @@
 import { useState } from 'react'
 import { MOST_REWARD_FUNCS, NEEDS_SOLUTION, type RewardFuncName, rewardNames } from '../../core/reward-funcs'
 import { useSetup, useStores } from '../../store/hooks'
+import { judgeable, judged, unjudged } from '../../store/reward-limits'
 import { newFunction, withFunction } from '../../store/reward-settings'
 import { Help } from '../../ui/Help'
 import { Modal } from '../../ui/Modal'
@@ -20,7 +21,11 @@ export function RewardFunctions() {
   const [kept, setKept] = useState<readonly TriedEpisode[]>([])
   const triable = useTriable()
   const { reward_funcs, reward_weights } = useSetup((s) => s.config.grpo)
-  const names = rewardNames(reward_funcs, useEnvironmentName())
+  const all = judgeable(useSetup((s) => s.config.environment))
+  const names = rewardNames(reward_funcs, useEnvironmentName()).map((name, i) => {
+    const own = judged(reward_funcs[i] ?? {}, all).map(({ label }) => label)
+    return own.length < all.length && own.length > 0 ? W.judgesOnly(name, own) : name
+  })
   return (
     <div className="field reward-funcs">
       <code>{W.key}</code>
@@ -48,6 +53,7 @@ function Editor({ kept }: { kept: readonly TriedEpisode[] }) {
   const { controller } = useStores()
   const { reward_funcs } = useSetup((s) => s.config.grpo)
   const columns = useColumns()
+  const alone = unjudged(useSetup((s) => s.config.environment), reward_funcs).map(({ label }) => label)
   // Of a dataset that was not read yet nobody knows.
   const lacks = (name: RewardFuncName) => NEEDS_SOLUTION.includes(name) && columns !== null && !columns.includes('solution')
   const full = reward_funcs.length >= MOST_REWARD_FUNCS
@@ -73,6 +79,11 @@ function Editor({ kept }: { kept: readonly TriedEpisode[] }) {
           ))}
         </select>
       </label>
+      {alone.length > 0 && (
+        <p className="why" data-testid="reward-unjudged">
+          {W.unjudged(alone)}
+        </p>
+      )}
       <RewardBench kept={kept} />
     </div>
   )

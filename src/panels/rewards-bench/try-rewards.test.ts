@@ -32,6 +32,22 @@ describe('the bench', () => {
     expect(tried.columns.map(({ error }) => error)).toEqual([null, null, 'Nothing was to be called.'])
   })
 
+  it('asks a function of several environments about those that it is for', async () => {
+    const played = (environment: string) => ({ view: { ...view, environment }, tokens })
+    const seen: unknown[] = []
+    const call = (_: unknown, args: object) => {
+      seen.push(args)
+      return Promise.resolve({ rewards: [3], metrics: {}, logs: [] })
+    }
+    const funcs = [{ name: 'custom', called: 'mine', code: '', only: ['http://a'] } as const, { name: 'think_format_reward', only: ['chess'] } as const]
+    const episodes = [played('lane'), played('A')]
+    const chosen = { lane: 'lane', A: 'http://a' }
+    expect((await tryRewards(funcs.map((func) => ({ ...func, only: [...func.only] })), null, episodes, 'x', call, chosen)).columns.map(({ rewards }) => rewards)).toEqual([[null, 3], [null, null]])
+    expect(seen).toMatchObject([{ completions: [expect.anything()] }])
+    // A run of one environment has no limits.
+    expect((await tryRewards([{ name: 'think_format_reward', only: ['chess'] }], null, [{ view, tokens }], 'lane', never)).columns[0]?.rewards).toEqual([1])
+  })
+
   it('gives the columns of a dataset’s rows, and misses none that is there', async () => {
     const row = { view: { ...view, rewardless: true, columns: { solution: '4', level: 1 } }, tokens: [token('template', '2 + 2 ='), token('model', '\\boxed{4}')] } as const
     let seen: unknown

@@ -1,7 +1,7 @@
 /** Calls reward functions on the episodes that the page shows, before anything is trained with them. */
 
 import { errorText } from './error-text'
-import { type EnvironmentTake, NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../../core/reward-funcs'
+import { type ChosenNames, type EnvironmentTake, isFor, NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../../core/reward-funcs'
 import { builtinReward } from '../../rl/rewards/builtin'
 import type { CompletionMessage } from '../../rl/rewards/contract'
 import type { Sandbox } from '../../store/sandbox-store'
@@ -53,22 +53,37 @@ function messagesOf(tokens: readonly LoggedToken[]): CompletionMessage[] {
   return messages.map(({ role, content }) => ({ role, content: content.replace(SPECIAL, '') }))
 }
 
-/** Never rejects: each function's failure stands in its column. */
-export async function tryRewards(funcs: readonly RewardFunc[], weights: readonly number[] | null, episodes: readonly TriedEpisode[], environment: string, call: Sandbox['call']): Promise<Tried> {
-  const args = argumentsOf(episodes, environment)
+/** Never rejects: each function's failure stands in its column. `chosen`: of several environments; episodes that a function is not for get null. */
+export async function tryRewards(
+  funcs: readonly RewardFunc[],
+  weights: readonly number[] | null,
+  all: readonly TriedEpisode[],
+  environment: string,
+  call: Sandbox['call'],
+  chosen?: ChosenNames,
+): Promise<Tried> {
   const columns = await Promise.all(
     funcs.map(async (func): Promise<Tried['columns'][number]> => {
-      try {
-        if (func.name === 'custom') return { ...(await call(func, args)), error: null }
-        const rewards = func.name === 'environment' ? episodes.map(({ view }) => environmentReward(view, func.take)) : (await builtinReward(func))(args)
-        const error = NEEDS_SOLUTION.includes(func.name) && !('solution' in args) ? `${func.name} needs the column solution, and these episodes have none.` : null
-        return { rewards, error, metrics: {}, logs: [] }
-      } catch (error) {
-        return { rewards: episodes.map(() => null), error: errorText(error), metrics: {}, logs: [] }
-      }
+      const own = all.filter(({ view }) => isFor(func, view.environment, chosen))
+      if (own.length === 0) return { rewards: all.map(() => null), error: null, metrics: {}, logs: [] }
+      const { rewards, ...told } = await tried(func, own, environment, call)
+      const given = new Map(own.map((episode, i) => [episode, rewards[i] ?? null]))
+      return { ...told, rewards: all.map((episode) => given.get(episode) ?? null) }
     }),
   )
   return { names: rewardNames(funcs, environment), columns, sums: weightedRewards(columns.map(({ rewards }) => rewards), weights ?? funcs.map(() => 1)) }
+}
+
+async function tried(func: RewardFunc, episodes: readonly TriedEpisode[], environment: string, call: Sandbox['call']): Promise<Tried['columns'][number]> {
+  const args = argumentsOf(episodes, environment)
+  try {
+    if (func.name === 'custom') return { ...(await call(func, args)), error: null }
+    const rewards = func.name === 'environment' ? episodes.map(({ view }) => environmentReward(view, func.take)) : (await builtinReward(func))(args)
+    const error = NEEDS_SOLUTION.includes(func.name) && !('solution' in args) ? `${func.name} needs the column solution, and these episodes have none.` : null
+    return { rewards, error, metrics: {}, logs: [] }
+  } catch (error) {
+    return { rewards: episodes.map(() => null), error: errorText(error), metrics: {}, logs: [] }
+  }
 }
 
 function environmentReward({ parts, reward, answers, rewardless }: EpisodeView, take: EnvironmentTake): number | null {
