@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../core/environment'
+import { PlaygroundError } from '../../core/errors'
 import type { Asked, LiveAnswer } from '../../env/custom/live-client'
 import { rollout } from '../rollout'
 import { chat, encode, prepare, say, type SetUp, timeless } from '../testing/setup'
-import { customRollout } from './custom-rollout'
+import { customRollout, MOST_ASKED, readyRollout } from './custom-rollout'
 
 interface Trainer {
   generate(inputs: unknown, options?: object): Promise<{ prompt_ids: number[][]; completion_ids: number[][]; logprobs: number[][]; text: string[] }>
@@ -136,6 +137,32 @@ describe('a rollout function', () => {
     const again = await texts()
     expect(again).toEqual(await texts())
     expect(again).not.toEqual((await run(own, first)).map(({ ids }) => ids))
+  })
+
+  it('that only asks is ended', async () => {
+    const made = prepare(setUp({ groupSeeds: [7], num_generations: 1 }))
+    let asked = 0
+    const endless: Func = async (_, trainer) => {
+      for (;;) asked += ((await trainer.ask('encode', [['x']])) as unknown[]).length
+    }
+    await expect(run(endless, made)).rejects.toMatchObject({ kind: 'config', message: 'rollout_func asked its trainer more than 4000 times in one step, 4000 for each episode, and was ended.' })
+    expect(asked).toBe(MOST_ASKED)
+  })
+
+  it('does not answer for what the engine could not do', async () => {
+    const made = prepare(setUp())
+    made.request.sampler.sample = () => Promise.reject(new PlaygroundError('device-lost', 'The GPU was lost.', 'Reload.'))
+    await expect(run(own, made)).rejects.toMatchObject({ kind: 'device-lost', message: 'The GPU was lost.' })
+  })
+
+  it('that nobody has allowed says where Allow is', async () => {
+    const func = { called: 'rollout_func', code: '' }
+    const nobody = () => {
+      throw new PlaygroundError('config', 'Nothing was allowed.')
+    }
+    await expect(readyRollout(func, nobody)).rejects.toMatchObject({ message: 'The code of rollout_func was not allowed to run.', advice: expect.stringContaining('Settings → Sampling') as string })
+    const refusing = () => ({ live: () => ({ call: () => Promise.resolve({ id: 1, refused: true } as LiveAnswer), end: () => undefined }) })
+    await expect(readyRollout(func, refusing)).rejects.toMatchObject({ advice: expect.stringContaining('Settings → Sampling') as string })
   })
 
   it('is ended with the run', async () => {

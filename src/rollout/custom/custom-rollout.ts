@@ -3,7 +3,7 @@
 import type { EnvironmentSession } from '../../core/environment'
 import type { PageFunction } from '../../core/environment-spec'
 import type { Episode } from '../../core/episode'
-import { PlaygroundError } from '../../core/errors'
+import { type ErrorKind, PlaygroundError } from '../../core/errors'
 import { isRecord } from '../../core/records'
 import { hash } from '../../core/random'
 import { checkToolCall } from '../../core/tool-schema'
@@ -21,18 +21,26 @@ import { type Beginning, Generator, type GenerateOptions } from './generate'
 import { readResult } from './read-result'
 
 const MEND = 'Mend it under rollout_func in the settings.'
+const ALLOW = 'Read it under Settings → Sampling, at rollout_func, and press Allow there.'
+/** What a function may ask of its trainer for each episode of a step: far more than one call a token, and an end for one that asks for ever. */
+export const MOST_ASKED = 4000
+/** Of these a function cannot know before, nor mend them. */
+const OURS: readonly ErrorKind[] = ['engine', 'graph', 'model', 'memory', 'device-lost', 'non-finite']
 
 /** A `Rollout` by the person's function. `sandbox` throws where no code was allowed. */
 export function customRollout(func: PageFunction, sandbox: () => Pick<SandboxClient, 'live'>): Rollout {
   return async (request) => {
-    const round = new Round(request)
-    const worker = sandbox().live('rollout', func, (what, args) => round.answer(what, args))
+    const round = new Round(request, () => stop())
+    const worker = sandbox().live('rollout', func, (what, args) => round.asked(what, args))
     const stop = (): void => worker.end()
     request.signal?.addEventListener('abort', stop)
     try {
       const answer = await worker.call(round.message())
       if (request.signal?.aborted) throw new PlaygroundError('stopped', 'The run was stopped.')
+      if (round.isEndless) throw new PlaygroundError('config', `${func.called} asked its trainer more than ${round.mostAsked} times in one step, ${MOST_ASKED} for each episode, and was ended.`, `Let it return. ${MEND}`)
       const failure = failureOf(func, answer)
+      // What the engine said is not the function's fault; a function that went on without it has its reasons.
+      if (failure !== null && round.broken) throw round.broken.error
       if (failure !== null) throw new PlaygroundError('config', failure, MEND)
       return await round.end(func.called, answer.value)
     } finally {
@@ -64,8 +72,15 @@ class Round {
   private readonly rows: Row[]
   private readonly generator: Generator
   private readonly sessions: { session: EnvironmentSession; row: Row }[] = []
+  /** The first thing that the engine could not do. */
+  broken: { error: unknown } | null = null
+  private asks = 0
 
-  constructor(private readonly request: RolloutRequest) {
+  /** `onEndless`: told once the function has asked too often. */
+  constructor(
+    private readonly request: RolloutRequest,
+    private readonly onEndless: () => void,
+  ) {
     const { step, groupSeeds, num_generations, firstGroup = 0 } = request
     const { scenarios } = scenariosOf(request, () => undefined)
     this.rows = groupSeeds.flatMap((seed, group) =>
@@ -99,8 +114,23 @@ class Round {
     }
   }
 
-  /** Answers what the function asks of its trainer. */
-  async answer(what: string, args: readonly unknown[]): Promise<unknown> {
+  get mostAsked(): number {
+    return MOST_ASKED * this.rows.length
+  }
+
+  get isEndless(): boolean {
+    return this.asks > this.mostAsked
+  }
+
+  /** Answers what the function asks of its trainer, as long as it does not ask for ever. */
+  asked(what: string, args: readonly unknown[]): Promise<unknown> {
+    this.asks++
+    if (!this.isEndless) return this.answer(what, args)
+    this.onEndless()
+    return Promise.reject(new Error('This was asked too often.'))
+  }
+
+  private async answer(what: string, args: readonly unknown[]): Promise<unknown> {
     const { chat } = this.request
     switch (what) {
       case 'generate':
@@ -174,7 +204,10 @@ class Round {
       const ids = isIds && input.length > 0 ? idsOf(input) : chat.prompt(messagesOf(input), scenario.venue.environment.tools).ids
       return { index: place.index, ids }
     })
-    const drawn = await this.generator.generate(beginnings, optionsOf(given))
+    const drawn = await this.generator.generate(beginnings, optionsOf(given)).catch((error: unknown) => {
+      if (!(error instanceof PlaygroundError) || OURS.includes(error.kind)) this.broken ??= { error }
+      throw error
+    })
     const completion_ids = drawn.map(({ tokens }) => tokens.map(({ id }) => id))
     return {
       prompt_ids: drawn.map(({ ids }) => ids),
@@ -271,11 +304,19 @@ function optionsOf(given: Record<string, unknown>): GenerateOptions {
 
 /** The same, once its code was loaded: what its first lines do wrong, or that nobody has allowed it, is said now. */
 export async function readyRollout(func: PageFunction, sandbox: () => Pick<SandboxClient, 'live'>): Promise<Rollout> {
-  const worker = sandbox().live('rollout', func)
+  const worker = allowed(func, sandbox).live('rollout', func)
   const answer = await worker.call({ act: 'load' })
   worker.end()
-  if (answer.refused) throw new PlaygroundError('config', `The code of ${func.called} was not allowed to run.`, 'Read it under rollout_func in the settings and allow it.')
+  if (answer.refused) throw new PlaygroundError('config', `The code of ${func.called} was not allowed to run.`, ALLOW)
   const failure = failureOf(func, answer)
   if (failure !== null) throw new PlaygroundError('config', failure, MEND)
   return customRollout(func, sandbox)
+}
+
+function allowed({ called }: PageFunction, sandbox: () => Pick<SandboxClient, 'live'>): Pick<SandboxClient, 'live'> {
+  try {
+    return sandbox()
+  } catch (cause) {
+    throw new PlaygroundError('config', `The code of ${called} was not allowed to run.`, ALLOW, { cause })
+  }
 }
