@@ -109,6 +109,7 @@ export function headForwardPartGraph(spec: ArtifactSpec): Graph {
   g.output('max', out.max)
   g.output('sum', out.sum)
   g.output('weighted', out.weighted)
+  g.output('total', out.total)
   g.output('target_logit', out.targetLogit)
   g.output('argmax', out.argmax)
   return g

@@ -71,6 +71,8 @@ export interface SequenceScores {
   entropies: Float64Array
   /** Greedy token at each trained position (−1 elsewhere). */
   argmax: Int32Array
+  /** Mean of the logits over the vocabulary, divided by the temperature; absent from an engine that has no logits. */
+  meanLogits?: Float64Array
 }
 
 /** Derivatives of the loss for one sequence; arrays are [tokens] and read only where mask is 1. */

@@ -27,6 +27,8 @@ export interface HeadPartScores {
   sum: Value
   /** Σ exp(z − max) · (z − max) */
   weighted: Value
+  /** Σ z */
+  total: Value
   targetLogit: Value
   /** int64 [rows, 1]: place of the likeliest token in the part. */
   argmax: Value
@@ -42,6 +44,7 @@ export function headForwardPart(inputs: HeadPartInputs & { target: Value }, conf
     max: flat(max),
     sum: flat(reduceSum(weights, [-1])),
     weighted: flat(reduceSum(mul(weights, shifted), [-1])),
+    total: flat(reduceSum(logits, [-1])),
     targetLogit: flat(gatherElements(logits, column(inputs.target))),
     argmax: argMax(logits),
   }

@@ -3,6 +3,7 @@
 import type { ArtifactName } from '../artifacts/spec'
 import { type DeviceTensor, hostFloats } from './device'
 import { type HeadChunk, scoreRows } from './head'
+import { type TrainingWork, trainingWork } from './kernels/training-kernels'
 import type { LoadedModel, Scope } from './model'
 import { type HeadRow, type MicroBatch, microBatchArrays } from './packing'
 import { batchRows, type BatchRows, type KernelEngine, type KernelPass } from './wasm-kernels/kernel-engine'
@@ -23,6 +24,8 @@ export type LayersPass =
       chunks: HeadChunk[]
       /** What each layer's backward need not compute again, by its input's name; null where it does. */
       kept: Record<string, DeviceTensor>[] | null
+      /** Our own passes on WebGPU, where they run the layers in the graphs' place. */
+      work: TrainingWork | null
     }
   | { by: 'kernels'; pass: KernelPass; head: HeadPass }
 
@@ -32,6 +35,7 @@ export interface ScoredRows {
   logprob: Float32Array
   entropy: Float32Array
   argmax: Int32Array
+  meanLogit: Float32Array
 }
 
 export interface ForwardPass {
@@ -80,13 +84,21 @@ async function throughGraphs(
   const { batch, tokens } = micro
   const arrays = microBatchArrays(micro)
   const ids = device.host(arrays.ids, [batch * tokens])
+  const embedded = await device.run(await sessions.get('embed'), { ...weights.table, ids })
+  const states = [scope.keep(embedded.x as DeviceTensor)]
+  const passed = { ids, states, rows: batch * tokens }
+  const scored = (): Promise<HeadChunk[]> => scoreRows(model, states[states.length - 1] as DeviceTensor, headRows(micro, micro.rows.map((_, r) => r * tokens)), temperature)
+  const work = await trainingWork(model, scope, micro, adapter, trains)
+  if (work) {
+    await work.forward(states)
+    const chunks = await scored()
+    return { layers: { by: 'graphs', ...passed, shared: {}, chunks, kept: null, work }, chunks }
+  }
   const shared = {
     positions: device.host(arrays.positions, [batch, tokens]),
     bias: scope.keep(device.upload(arrays.bias, [batch, 1, tokens, tokens])),
     ...model.rope.atLeast(Math.max(tokens, model.contextLength)),
   }
-  const embedded = await device.run(await sessions.get('embed'), { ...weights.table, ids })
-  const states = [scope.keep(embedded.x as DeviceTensor)]
   const layers = spec.config.num_hidden_layers
   const keeps = trains && device.backend === 'wasm' && layers * sessions.keptBytes(batch, tokens) <= KEPT_BYTES
   const kept: Record<string, DeviceTensor>[] = []
@@ -98,8 +110,8 @@ async function throughGraphs(
     kept.push(rest)
     states.push(scope.keep(y as DeviceTensor))
   }
-  const chunks = await scoreRows(model, states[layers] as DeviceTensor, headRows(micro, micro.rows.map((_, r) => r * tokens)), temperature)
-  return { layers: { by: 'graphs', ids, shared, states, rows: batch * tokens, chunks, kept: keeps ? kept : null }, chunks }
+  const chunks = await scored()
+  return { layers: { by: 'graphs', ...passed, shared, chunks, kept: keeps ? kept : null, work: null }, chunks }
 }
 
 /** The same on our own kernels, whose rows are not padded. */

@@ -51,6 +51,7 @@ export interface HeadChunk {
   entropy: Float32Array
   lse: Float32Array
   argmax: Int32Array
+  meanLogit: Float32Array
 }
 
 /** Scores `rows` of x [all, hidden]. */
@@ -68,7 +69,7 @@ export async function scoreRows(model: LoadedModel, x: DeviceTensor, rows: reado
 }
 
 type Placed = Pick<HeadChunk, 'rows' | 'at' | 'target' | 'part'>
-type Scores = Pick<HeadChunk, 'logprob' | 'entropy' | 'lse' | 'argmax'>
+type Scores = Pick<HeadChunk, 'logprob' | 'entropy' | 'lse' | 'argmax' | 'meanLogit'>
 
 function headInputs({ device, weights }: LoadedModel, at: DeviceTensor, temperature: number): Record<string, DeviceTensor> {
   return { rows: at, norm: weights.norm, ...weights.head, inverse_temperature: scalar(device, 1 / temperature) }
@@ -83,6 +84,7 @@ async function scoreWhole(model: LoadedModel, x: DeviceTensor, { at, target }: P
     entropy: hostFloats(out.entropy),
     lse: hostFloats(out.lse),
     argmax: Int32Array.from(hostIntegers(out.argmax), Number),
+    meanLogit: hostFloats(out.mean_logit),
   }
 }
 
@@ -101,14 +103,16 @@ async function scoreByParts(model: LoadedModel, x: DeviceTensor, { rows, at, par
   const targetLogit = new Float32Array(n)
   const best = new Float32Array(n).fill(-Infinity)
   const argmax = new Int32Array(n)
+  const meanLogit = new Float32Array(n)
   for (const { start, size, ids } of partsOf(device, spec.config.vocab_size, part)) {
     const local = integers(device, rows.map(({ target }) => Math.min(size - 1, Math.max(0, target - start))))
     const out = await device.run(await sessions.get('head_forward_part'), { x, ...headInputs(model, at, temperature), ids, target: local })
     device.free(...Object.values(out))
-    const [max, sum, weighted, logit] = [out.max, out.sum, out.weighted, out.target_logit].map(hostFloats) as [Float32Array, Float32Array, Float32Array, Float32Array]
+    const [max, sum, weighted, total, logit] = [out.max, out.sum, out.weighted, out.total, out.target_logit].map(hostFloats) as [Float32Array, Float32Array, Float32Array, Float32Array, Float32Array]
     const likeliest = hostIntegers(out.argmax)
     parts.push({ max, sum, weighted })
     rows.forEach(({ target }, i) => {
+      meanLogit[i] = (meanLogit[i] as number) + (total[i] as number) / spec.config.vocab_size
       if (target >= start && target < start + size) targetLogit[i] = logit[i] as number
       // A number that is none is the best nowhere, and stays visible in the sums.
       if ((max[i] as number) > (best[i] as number)) {
@@ -117,7 +121,7 @@ async function scoreByParts(model: LoadedModel, x: DeviceTensor, { rows, at, par
       }
     })
   }
-  const scores: Scores = { logprob: new Float32Array(n), entropy: new Float32Array(n), lse: new Float32Array(n), argmax }
+  const scores: Scores = { logprob: new Float32Array(n), entropy: new Float32Array(n), lse: new Float32Array(n), argmax, meanLogit }
   for (let i = 0; i < n; i++) {
     const ofRow = parts.map(({ max, sum, weighted }) => ({ max: max[i] as number, sum: sum[i] as number, weighted: weighted[i] as number }))
     const joined = joinParts(ofRow, targetLogit[i] as number)

@@ -72,9 +72,11 @@ describe.each(Object.entries(MODELS))('%s', (_, config) => {
       const expected = await plain.score(batch, { temperature })
       for (const engine of [quantised, divided]) {
         const found = await engine.score(batch, { temperature })
-        found.forEach(({ logprobs, entropies, argmax }, i) => {
+        found.forEach(({ logprobs, entropies, argmax, meanLogits }, i) => {
           expect(spread(logprobs, expected[i]?.logprobs ?? [])).toBeLessThan(2e-5)
           expect(spread(entropies, expected[i]?.entropies ?? [])).toBeLessThan(2e-5)
+          expect(meanLogits?.some((mean) => mean !== 0)).toBe(true)
+          expect(spread(meanLogits ?? [], expected[i]?.meanLogits ?? [])).toBeLessThan(2e-5)
           expect([...argmax]).toEqual([...(expected[i]?.argmax ?? [])])
         })
       }

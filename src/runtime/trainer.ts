@@ -193,7 +193,7 @@ export class EngineTrainer implements Trainer {
 }
 
 function emptyScores(tokens: number): SequenceScores {
-  return { logprobs: new Float64Array(tokens), entropies: new Float64Array(tokens), argmax: new Int32Array(tokens).fill(-1) }
+  return { logprobs: new Float64Array(tokens), entropies: new Float64Array(tokens), argmax: new Int32Array(tokens).fill(-1), meanLogits: new Float64Array(tokens) }
 }
 
 function fillScores(out: SequenceScores[] | Map<number, SequenceScores>, pass: ForwardPass): void {
@@ -203,6 +203,7 @@ function fillScores(out: SequenceScores[] | Map<number, SequenceScores>, pass: F
       scores.logprobs[token] = chunk.logprob[i] as number
       scores.entropies[token] = chunk.entropy[i] as number
       scores.argmax[token] = chunk.argmax[i] as number
+      if (scores.meanLogits) scores.meanLogits[token] = chunk.meanLogit[i] as number
     })
   }
 }

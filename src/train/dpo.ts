@@ -31,7 +31,7 @@ export interface DpoTrainOptions extends OptimizerParams, DpoOptions {
 export interface DpoRecord {
   /** Counts from 1. */
   step: number
-  /** TRL's: loss, rewards/*, logps/*, grad_norm, learning_rate, entropy, mean_token_accuracy (of the chosen answers). */
+  /** TRL's: loss, rewards/*, logps/*, logits/*, grad_norm, learning_rate, entropy, mean_token_accuracy (of the chosen answers). */
   metrics: Record<string, number | null>
 }
 
@@ -99,19 +99,27 @@ async function dpoStep(options: DpoTrainOptions, reference: DpoReference, pairs:
   }
 }
 
-/** Token means: the entropy of all answers, and how often the chosen ones are the greedy choice. */
+/** Token means: the entropy of all answers, how often the chosen ones are the greedy choice, and of each side the logits over the whole vocabulary. */
 function tokenMetrics(answers: readonly TrainSequence[], scores: readonly SequenceScores[], pairs: number): Record<string, number | null> {
-  let [entropy, tokens, right, targets] = [0, 0, 0, 0]
+  let [entropy, right] = [0, 0]
+  const tokens = { chosen: 0, rejected: 0 }
+  const logits = { chosen: 0, rejected: 0 }
   answers.forEach(({ ids, mask }, i) => {
-    const { entropies, argmax } = scores[i] as SequenceScores
+    const { entropies, argmax, meanLogits } = scores[i] as SequenceScores
+    const side = i < pairs ? 'chosen' : 'rejected'
     ids.forEach((id, t) => {
       if (mask[t] !== 1) return
       entropy += entropies[t] as number
-      tokens++
-      if (i >= pairs) return
-      targets++
-      if (argmax[t] === id) right++
+      logits[side] += meanLogits?.[t] ?? NaN
+      tokens[side]++
+      if (side === 'chosen' && argmax[t] === id) right++
     })
   })
-  return { entropy: tokens === 0 ? null : entropy / tokens, mean_token_accuracy: targets === 0 ? null : right / targets }
+  const over = (sum: number, n: number): number | null => (n === 0 || Number.isNaN(sum) ? null : sum / n)
+  return {
+    entropy: over(entropy, tokens.chosen + tokens.rejected),
+    mean_token_accuracy: over(right, tokens.chosen),
+    'logits/chosen': over(logits.chosen, tokens.chosen),
+    'logits/rejected': over(logits.rejected, tokens.rejected),
+  }
 }

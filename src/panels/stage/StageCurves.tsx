@@ -15,7 +15,7 @@ const Chart = memo(later(async () => (await import('../curves/Chart')).default))
 
 const DRAWN: Readonly<Record<StageKind, readonly string[]>> = {
   sft: ['loss', 'mean_token_accuracy', 'entropy', 'grad_norm'],
-  dpo: ['loss', 'rewards/margins', 'rewards/accuracies', 'logps/chosen', 'logps/rejected', 'grad_norm'],
+  dpo: ['loss', 'rewards/margins', 'rewards/accuracies', 'logps/chosen', 'logps/rejected', 'logits/chosen', 'logits/rejected', 'grad_norm'],
 }
 const OPTIONS = { axis: 'step', smoothing: 0, log: false, range: null } as const
 
