@@ -15,6 +15,7 @@ import { markFreeSlots } from './free-slots'
 import { remarkOnErrors, remarkOnStart } from './remarks'
 import { commonStart, type Scenario, scenariosOf, type Venue } from './scenarios'
 import { isSettled, playTurn, settle, type Begun, type Failure, type Settled, type TurnOutcome } from './sessions'
+import { SlowResets } from './slow-reset'
 import { SlotPool } from './slots'
 import { parseTurn } from './tool-calls'
 import type { RolloutRequest } from './types'
@@ -60,12 +61,14 @@ class Round {
   private readonly pool: SlotPool
   private readonly venues: readonly Venue[]
   private readonly wake = new Wake()
+  private readonly slow: SlowResets
   private over = false
 
   constructor(private readonly request: RolloutRequest) {
     const { sampler, groupSeeds, num_generations, firstGroup = 0 } = request
     const { scenarios, venues } = scenariosOf(request, () => this.wake.up())
     this.venues = venues
+    this.slow = new SlowResets(request.onEvent)
     this.runs = Array.from({ length: groupSeeds.length * num_generations }, (_, i) => ({
       index: firstGroup * num_generations + i,
       group: firstGroup + Math.floor(i / num_generations),
@@ -100,6 +103,7 @@ class Round {
       for (const run of this.runs) if (run.phase !== 'finished') this.finish(run, 'stopped')
     } finally {
       this.over = true
+      this.slow.end()
       for (const { queue } of this.venues) queue.tell(0)
       await Promise.all(this.venues.map(({ gate }) => gate.endAll()))
       this.request.lanes?.endAll()
@@ -131,12 +135,12 @@ class Round {
   private beginSessions(): void {
     const { request } = this
     for (const run of this.runs) {
-      const { columns, venue: { gate, queue } } = run.scenario
+      const { columns, venue: { gate, queue, environment } } = run.scenario
       if (run.phase !== 'new' || !gate.hasRoom) continue
       run.phase = 'resetting'
       queue.begin(run.index)
       const episode_id = `${request.split}-seed${request.config.seed}-step${request.step}-episode${run.index}`
-      void gate.begin({ seed: this.seedOf(run), episode_id, split: request.split, ...(columns && { columns }) }).then((begun) => {
+      void this.slow.watch(environment.name, gate.begin({ seed: this.seedOf(run), episode_id, split: request.split, ...(columns && { columns }) })).then((begun) => {
         if (this.over) {
           if (begun.kind === 'begun') gate.end(begun.session)
           return

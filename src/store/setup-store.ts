@@ -3,6 +3,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { RunConfig } from '../core/config'
 import { defaultConfig } from './presets'
+import type { SettingKey } from './settings'
 
 export interface SetupView {
   /** What the controls show. */
@@ -13,12 +14,14 @@ export interface SetupView {
   problems: readonly string[]
   /** Servers, datasets of the Hub or code that a link names wait for a person's word before anything is contacted or run. */
   awaitsConsent: boolean
+  /** Settings in whose control something stands that was not taken: the run would use their last good value. */
+  refused: readonly SettingKey[]
 }
 
 export type SetupStore = StoreApi<SetupView>
 
 export function createSetupStore(): SetupStore {
-  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false }))
+  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false, refused: [] }))
 }
 
 /** Whether two configs say the same. */

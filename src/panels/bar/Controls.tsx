@@ -1,7 +1,7 @@
 /** Train, pause, step by a grain and reset, and the speed: of the run, or of the recorded run while that is shown. */
 
 import { useRef } from 'react'
-import { useDisplay, useReplay, useStores } from '../../store/hooks'
+import { useDisplay, useReplay, useSetup, useStores } from '../../store/hooks'
 import { levelOf, LIVE_SPEEDS, replayPace, SPEEDS } from '../../store/speed'
 import { pressPause, pressReset, pressStep, pressTrain } from '../../store/transport'
 import { Help } from '../../ui/Help'
@@ -18,11 +18,12 @@ const C = S.controls
 export function Controls() {
   const stores = useStores()
   const { train, pause, step, reset } = useTransport()
+  const refused = useSetup((s) => s.refused.length > 0)
   const group = useRef<HTMLDivElement>(null)
   const kept = useKeptFocus(group)
   return (
     <div className="controls" role="group" aria-label={C.name} ref={group} onFocus={kept.onFocus}>
-      <button type="button" className="button primary" data-testid="train" title={train.hint} disabled={!train.can} onClick={() => pressTrain(stores)}>
+      <button type="button" className="button primary" data-testid="train" aria-describedby={refused ? 'train-refused' : undefined} title={train.hint} disabled={!train.can} onClick={() => pressTrain(stores)}>
         <IconPlay />
         {train.name}
       </button>

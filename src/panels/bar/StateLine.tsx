@@ -6,6 +6,7 @@ import { isFresh } from '../../store/controller'
 import { useModels, useReplay, useRun, useSetup } from '../../store/hooks'
 import { needsLoad, shortName } from '../../store/model-settings'
 import { isDistrusted } from '../../store/model-store'
+import { getSetting, writeSetting } from '../../store/settings'
 import { hasChanges, onlyEndDiffers, type SetupView } from '../../store/setup-store'
 import { isActive, latestStep } from '../../store/view'
 import { DURATIONS } from '../../ui/durations'
@@ -37,12 +38,18 @@ export function StateLine() {
   const { run } = view
   // The settings that were changed may be out of sight, and so may the sentence about them.
   const changed = useSetup(needsReset) && !isFresh(view)
+  const refused = useSetup(({ refused: [key], config }) => (key === undefined ? null : S.bar.refused(key, writeSetting(getSetting(config, key)))))
   return (
     <div className="state">
       <p className="state-text" title={sentence}>
         <span className={`state-line state-${settled ? 'ready' : run.state}`} data-testid="state-line" data-state={run.state}>
           {sentence}
         </span>
+        {refused !== null && (
+          <span className="state-changed" id="train-refused" data-testid="state-refused">
+            {refused}
+          </span>
+        )}
         {changed && (
           <span className="state-changed" data-testid="state-changed">
             {S.bar.changed}

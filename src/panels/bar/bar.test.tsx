@@ -79,3 +79,11 @@ it('says that steps were trained while the tab was hidden', async () => {
   await act(async () => new Promise((resolve) => setTimeout(resolve, DURATIONS.waitingTick + 50)))
   expect(page.text('state-line')).toMatch(/^Step 3 · done.* · 2 steps while the tab was hidden$/)
 })
+
+it('says beside Train which setting was not taken, and what is used in its place', async () => {
+  const page = await open()
+  expect([page.text('state-refused'), page.find('train')?.getAttribute('aria-describedby')]).toEqual([null, null])
+  await act(async () => page.stores.setup.setState({ refused: ['num_generations'] }))
+  expect(page.text('state-refused')).toBe('num_generations was not taken: its last good value, 8, is used')
+  expect(page.host.querySelector(`#${page.find('train')?.getAttribute('aria-describedby')}`)?.textContent).toContain('num_generations')
+})

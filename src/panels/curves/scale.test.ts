@@ -9,6 +9,11 @@ describe('values', () => {
     const { y, yTicks } = make({ unit: 'share', values: [0.4, 0.5] })
     expect([y, labels(yTicks)]).toEqual([[expect.closeTo(-0.02), expect.closeTo(1.02)], ['0 %', '50 %', '100 %']])
   })
+  it('that lie close together are told apart by their labels', () => {
+    const near = labels(make({ unit: 'nats', values: [-45.1203, -45.1201], signed: true }).yTicks)
+    expect(new Set(near).size).toBe(near.length)
+    expect(labels(make({ unit: 'nats', values: [-45, -40], signed: true }).yTicks)).toContain('−42')
+  })
   it('that cannot be negative begin at 0', () => {
     expect(make({ unit: 'nats' }).yTicks[0]?.at).toBe(0)
     expect(make({ unit: '', values: [3, 4], signed: true }).yTicks[0]?.at).toBe(3)

@@ -38,7 +38,7 @@ export function valueScale({ x, values, log, unit, signed, axis, marks = false }
   const high = values.reduce((a, b) => Math.max(a, b), -Infinity)
   const y = values.length === 0 ? [0, 1] : log ? spread(low, high, 0.15) : unit === 'share' ? [0, 1] : signed ? spread(low, high, 0.5) : spread(Math.min(0, low), high, 1)
   const [from = 0, to = 1] = y
-  const places = log ? logTicks(from, to) : ticks(from, to, 4).map((at) => ({ at, label: unit === 'share' ? `${plain(Math.round(at * 100))} %` : short(at) }))
+  const places = log ? logTicks(from, to) : unit === 'share' ? ticks(from, to, 4).map((at) => ({ at, label: `${plain(Math.round(at * 100))} %` })) : toldApart(ticks(from, to, 4))
   const ends = padded(log ? [from, to] : [places[0]?.at ?? from, places.at(-1)?.at ?? to])
   const xEnds: [number, number] = x[0] === x[1] ? [x[0] - 1, x[1] + 1] : [x[0], x[1]]
   return { x: marks ? padded(xEnds) : xEnds, xTicks: placeTicks(xEnds, x, axis), y: ends, yTicks: places, log }
@@ -104,11 +104,17 @@ export function placeAt([low, high]: readonly [number, number], fraction: number
   return low + (high - low) * Math.min(1, Math.max(0, fraction))
 }
 
+/** As few digits as tell the places apart. */
+function toldApart(places: readonly number[]): Tick[] {
+  const labelled = [3, 4, 5, 6, 7, 8].map((digits) => places.map((at) => ({ at, label: short(at, digits) })))
+  return labelled.find((made) => new Set(made.map(({ label }) => label)).size === places.length) ?? (labelled.at(-1) as Tick[])
+}
+
 /** Axis labels: short, no padding zeros. */
-function short(value: number): string {
+function short(value: number, digits = 3): string {
   return Math.abs(value) >= 1 && Number.isInteger(value) && Math.abs(value) < 1e6
     ? plain(value)
-    : number(value, 3)
+    : number(value, digits)
         .replace(/(\.\d*?)0+(?=e|$)/, '$1')
         .replace(/\.(?=e|$)/, '')
 }

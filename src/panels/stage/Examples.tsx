@@ -38,6 +38,7 @@ function Found({ look }: { look: StageLook }) {
     <>
       <p data-testid="stage-says">{rows === 0 ? W.none : W.says(rows, tokens, targets, steps)}</p>
       {shortened > 0 && <p className="note">{W.shortened(shortened, maxLength)}</p>}
+      {examples.some(trainsEmptyThought) && <p className="note" data-testid="stage-thought">{W.emptyThought}</p>}
       {mismatched > 0 && <p className="note">{W.mismatched(mismatched)}</p>}
       <Left title={W.problems(problems.count)} {...problems} />
       <Left title={W.dropped(dropped.count)} {...dropped} />
@@ -48,6 +49,10 @@ function Found({ look }: { look: StageLook }) {
     </>
   )
 }
+
+/** Whether a think block with nothing in it is among the targets. */
+const trainsEmptyThought = ({ parts }: StageExample): boolean =>
+  parts.some(({ tokens }) => /<think>\s*<\/think>/.test(tokens.map(({ text, target }) => (target ? text : ' . ')).join('')))
 
 function Left({ title, count, first }: StageLook['problems'] & { title: string }) {
   if (count === 0) return null

@@ -56,6 +56,7 @@ describe('before GRPO', () => {
     await page.say(page.looked(LOOK))
     expect(page.text('stage-says')).toBe('7 rows, 21 tokens, of which 14 are targets; 3 optimizer steps.')
     expect(page.text('stage-problems')).toContain('Line 2: This is not JSON.')
+    expect(page.find('stage-thought')).toBeNull()
     const tokens = [...(page.find('stage-row')?.querySelectorAll<HTMLElement>('.token') ?? [])]
     expect(tokens.map((each) => [each.dataset['target'], each.classList.contains('masked')])).toEqual([['false', true], ['true', false], ['true', false]])
     await page.press('stage-next')
@@ -67,6 +68,15 @@ describe('before GRPO', () => {
     expect(page.host.textContent).toContain('This is not a number.')
     await page.type('stage-learning_rate', '0.02')
     expect(page.find('stage-train')?.disabled).toBe(true)
+  })
+
+  it('says that an empty think block is trained', async () => {
+    const page = await open()
+    await page.type('stage-text', '{"text": "a"}')
+    await page.press('stage-look')
+    const thought = ['<think>', '\n\n', '</think>'].map((text) => token(text, true))
+    await page.say(page.looked({ ...LOOK, examples: [{ place: 'line 1', parts: [{ ...part, tokens: [...part.tokens, ...thought] }] }] }))
+    expect(page.text('stage-thought')).toContain('is a target too')
   })
 
   it('pauses, goes on, ends, and says what the run has been through', async () => {

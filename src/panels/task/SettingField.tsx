@@ -1,6 +1,6 @@
 /** One setting: TRL's name, a '?', its control. A value that is refused, by itself or beside the others, says why; what was typed stays. */
 
-import { Fragment, useId, useState } from 'react'
+import { Fragment, useEffect, useId, useState } from 'react'
 import type { RunConfig } from '../../core/config'
 import { useSetup, useStores } from '../../store/hooks'
 import { type Setting, conflictOf, getSetting, readSetting, setSetting, type SettingValue, writeSetting } from '../../store/settings'
@@ -15,6 +15,14 @@ export function SettingField({ setting }: { setting: Setting }) {
   // A number waits to be corrected; a refused choice falls back to what holds, and is forgotten with the next change of anything.
   const text = useSetup((s) => (typed && (setting.kind === 'number' || typed.beside === s.config) ? typed.text : null))
   const why = useSetup((s) => whyNot(s.config, setting, text ?? writeSetting(value)))
+  // Train goes on with the last good value, and says so.
+  const refused = text !== null && why !== null
+  const { key } = setting
+  useEffect(() => {
+    if (!refused) return
+    setup.setState((s) => ({ refused: [...s.refused, key] }))
+    return () => setup.setState((s) => ({ refused: s.refused.filter((each) => each !== key) }))
+  }, [refused, key, setup])
 
   const change = (input: string) => {
     const { config } = setup.getState()

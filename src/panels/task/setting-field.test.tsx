@@ -51,3 +51,15 @@ it('what is no value at all is said as before', async () => {
   expect(why('epsilon')).toBe('epsilon must be a number from 0 to 10.')
   expect(control('epsilon').value).toBe('much')
 })
+
+it('what was not taken is known to the page until it is corrected or gone', async () => {
+  const page = await fields()
+  const refused = () => page.stores.setup.getState().refused
+  await page.set('epsilon', 'much')
+  await page.set('delta', '-1')
+  expect(refused()).toEqual(['epsilon', 'delta'])
+  await page.set('epsilon', '0.3')
+  expect(refused()).toEqual(['delta'])
+  page.unmount()
+  expect(refused()).toEqual([])
+})
