@@ -17,7 +17,7 @@ import { configOf, connected, tinyChat, tinyEngine } from '../integration/grpo-r
 import { TASKS } from '../pretrain/players'
 import type { BenchLog, BenchRow } from '../tools/bench-rows'
 
-export const STAGE_ROWS = ['sft', 'dpo'] as const
+export const STAGE_ROWS = ['sft', 'dpo', 'staged'] as const
 
 /** Words that the model has had to write before: a LoRA cannot make it write others. */
 const RENAMED: ToolEdit[] = [

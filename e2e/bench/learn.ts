@@ -1,7 +1,7 @@
 /**
  * Does it learn? Each preset with three seeds, from a fresh adapter to the end of its steps, in the built page on WASM, as a
- * person would do it: open, press Train, wait. `learn lane 1` runs one. The rows sft and dpo are of those stages alone, on the same engine
- * in Node. For a trial GRPO_BENCH_EPISODES and GRPO_BENCH_STEPS make it shorter; its numbers then mean nothing.
+ * person would do it: open, press Train, wait. `learn lane 1` runs one. The rows sft and dpo are of those stages alone, staged of both and GRPO
+ * in turn, on the same engine in Node. For a trial GRPO_BENCH_EPISODES and GRPO_BENCH_STEPS make it shorter; its numbers then mean nothing.
  */
 
 import type { RunConfig } from '../../src/core/config'
@@ -9,6 +9,7 @@ import { presetById, presetConfig } from '../../src/env/presets'
 import type { BenchLog, BenchRow } from '../tools/bench-rows'
 import { withRun, withSite, type Site } from './_page'
 import { countFrom, learnRow, selectLearnRuns, usualSteps, type PresetId } from './_rows'
+import { stagedRow } from './_staged'
 import { dpoRow, sftRow, STAGE_ROWS } from './_stages'
 
 /** Per split: a rate near one half is then good to about ±3 points. */
@@ -26,7 +27,7 @@ export async function run(words: string[], log: BenchLog): Promise<BenchRow[]> {
   for (const stage of stages.length > 0 || named ? stages : STAGE_ROWS) {
     for (const seed of seeds) {
       const told: BenchLog = text => log(`${stage} seed ${seed}: ${text}`)
-      rows.push(await (stage === 'sft' ? sftRow(seed, episodes, told) : dpoRow(seed, Math.ceil(episodes / 8), told)))
+      rows.push(await (stage === 'staged' ? stagedRow(seed, episodes, told) : stage === 'sft' ? sftRow(seed, episodes, told) : dpoRow(seed, Math.ceil(episodes / 8), told)))
     }
   }
   return rows

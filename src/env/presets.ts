@@ -45,12 +45,8 @@ export const TINY_BASE = { model: TINY_MODEL, model_revision: 'main', precision:
 /** What suits the shipped model in an environment that has no preset (a server of one's own): it wants a far higher rate than a large model. */
 export const TINY_GRPO: GrpoConfig = { ...DEFAULT_GRPO, learning_rate: 1e-3, prompts_per_step: 2 }
 
-/** Words that the shipped model has had to write before, for tools that it does not know by them: a LoRA cannot make it write others. */
-const RENAMED: readonly ToolEdit[] = [
-  { kind: 'rename', tool: 'emergency_stop', name: 'stay' },
-  { kind: 'rename', tool: 'lane_change', name: 'move' },
-  { kind: 'rename', tool: 'observe', name: 'echo' },
-]
+/** A word that the shipped model has had to write before, for a tool that it does not know by it: a LoRA cannot make it write others. */
+const RENAMED: readonly ToolEdit[] = [{ kind: 'rename', tool: 'lane_change', name: 'move' }]
 
 /** dapo, no KL, temperature 1, groups of eight and all linear layers at r 16, alpha 32 are the defaults already. */
 export const PRESETS: readonly Preset[] = [
@@ -157,17 +153,22 @@ export const PRESETS: readonly Preset[] = [
   {
     id: 'staged',
     title: 'SFT, then DPO, then GRPO',
-    description: 'Emergency stop with tools that the model does not know: SFT shows it their form by games of random calls, DPO prefers its own better games, GRPO does the rest. Train makes all three, one after the other.',
+    description: 'Emergency stop with a tool under a name that the model does not know: SFT shows it the form by games of random calls, DPO prefers the better of its own games, GRPO does the rest. Train makes all three.',
     environment: { kind: 'builtin', name: 'lane' },
     system_prompt: laneRules.prompts.system,
     user_prompt: laneRules.prompts.user,
     enable_thinking: false,
-    grpo: { prompts_per_step: 8, learning_rate: 1e-3, max_steps: 40, max_completion_length: 256, max_tool_calling_iterations: 3, eval_strategy: 'steps', eval_on_start: false, eval_episodes: 64 },
+    grpo: { prompts_per_step: 8, learning_rate: 1e-3, max_steps: 50, max_completion_length: 256, max_tool_calling_iterations: 3, eval_strategy: 'steps', eval_on_start: false, eval_episodes: 64 },
     lora: DEFAULT_LORA,
     tool_edits: RENAMED,
     stages: [
-      { kind: 'sft', rows: { from: 'random', games: 240 }, settings: { ...DEFAULT_STAGE.sft, learning_rate: 4e-3, max_steps: 150 } },
-      { kind: 'dpo', rows: { from: 'pairs', groups: 32 }, settings: { ...DEFAULT_STAGE.dpo, learning_rate: 1e-3, max_steps: 20, per_device_train_batch_size: 16 } },
+      { kind: 'sft', rows: { from: 'random', games: 240 }, settings: { ...DEFAULT_STAGE.sft, learning_rate: 2e-3, max_steps: 150 } },
+      // Hinge stops at a margin: sigmoid goes on pushing, and valid calls fell from 0.95 to 0.10 within 40 steps.
+      {
+        kind: 'dpo',
+        rows: { from: 'pairs', groups: 64 },
+        settings: { ...DEFAULT_STAGE.dpo, learning_rate: 1e-3, max_steps: 30, per_device_train_batch_size: 32, loss_type: 'hinge', beta: 0.5 },
+      },
     ],
   },
 ]

@@ -5,6 +5,8 @@ import type { PlanDoing } from '../worker/protocol'
 import { plural } from './format'
 
 export const PLAN_STRINGS = {
+  menu: 'SFT, DPO, GRPO in one press',
+  menuHint: 'A run that makes three stages by itself, on a game with a tool that the model does not know',
   title: 'Plan',
   lead: 'One press of Train makes these stages in turn, on the same adapter. Each goes on from where the one before it ended.',
   kinds: { sft: 'SFT: imitate', dpo: 'DPO: prefer', grpo: 'GRPO: try and compare' } satisfies Record<StageKind | 'grpo', string>,
@@ -25,7 +27,8 @@ export const PLAN_STRINGS = {
   },
   grpoRows: 'new episodes at every step',
   steps: (n: number) => plural(n, 'step'),
-  settings: ({ settings: { learning_rate, per_device_train_batch_size } }: PlannedStage) => `learning_rate ${learning_rate}, ${plural(per_device_train_batch_size, 'row')} a step`,
+  settings: ({ kind, settings: { learning_rate, per_device_train_batch_size, loss_type, beta } }: PlannedStage) =>
+    `learning_rate ${learning_rate}, ${plural(per_device_train_batch_size, 'row')} a step${kind === 'dpo' ? `, ${loss_type}, beta ${beta}` : ''}`,
   states: { waits: 'Waits', now: 'Now', done: 'Done', skipped: 'Left out' },
   doing: { before: 'Measuring before it', rows: 'Playing its rows', training: 'Training', after: 'Measuring after it' } satisfies Record<PlanDoing, string>,
   progress: (doing: string, done: number, of: number) => `${doing} ${done}/${of}`,

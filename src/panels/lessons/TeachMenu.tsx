@@ -7,7 +7,9 @@ import { LESSON_IDS } from '../../store/lessons'
 import { BENCH_STRINGS } from '../../ui/bench-strings'
 import { focusLater } from '../../ui/focus'
 import { LESSON_TITLES } from '../../ui/lesson-strings'
+import { PLAN_STRINGS } from '../../ui/plan-strings'
 import { S } from '../../ui/strings'
+import { showPanel } from '../article/show-panel'
 import { IconTeach } from '../bar/icons'
 import { useCopyLink } from '../bar/useCopyLink'
 import { HideDialog } from './HideDialog'
@@ -16,9 +18,14 @@ import { lessonById } from './lessons.data'
 const T = S.teach
 
 export function TeachMenu() {
-  const { tour, lessons, display } = useStores()
+  const { tour, lessons, display, controller } = useStores()
   const [choosing, setChoosing] = useState(false)
   const { said, copy } = useCopyLink()
+  const plan = () => {
+    controller.choosePlan('staged')
+    // It is drawn first.
+    requestAnimationFrame(() => showPanel('plan'))
+  }
   const begun = useTour(({ at }) => at > 0)
   return (
     <span className="copy-link">
@@ -41,6 +48,9 @@ export function TeachMenu() {
                   </Menu.Item>
                 ))}
               </Menu.Group>
+              <Menu.Item className="menu-item" data-testid="menu-plan" title={PLAN_STRINGS.menuHint} onClick={plan}>
+                {PLAN_STRINGS.menu}
+              </Menu.Item>
               <Menu.Separator className="menu-rule" />
               <Menu.Item className="menu-item" data-testid="menu-hide" onClick={() => setChoosing(true)}>
                 {T.choose}…

@@ -44,6 +44,6 @@ it('is left out by one press, with a word on when', async () => {
   const page = await open('#v=1&env=staged')
   await page.press('plan-remove')
   expect(page.stores.setup.getState().config.stages).toBeUndefined()
-  expect(page.stores.setup.getState().config.tool_edits).toHaveLength(3)
+  expect(page.stores.setup.getState().config.tool_edits).toHaveLength(1)
   expect(page.find('panel-plan')).toBeNull()
 })
