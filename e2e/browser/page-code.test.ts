@@ -1,4 +1,4 @@
-/** Code of a person's own in a real Chromium: nothing runs before Allow, a class trains in a sandbox that has no network, a rollout_func generates. */
+/** Code and rows of a person's own in a real Chromium: nothing runs before Allow, a class trains in a sandbox that has no network, a rollout_func generates. */
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -102,5 +102,28 @@ it('a class and a rollout_func of a link run once they were allowed, without net
   await press('train')
   await expect.poll(async () => JSON.stringify(await state()), { timeout: 40_000 }).toContain('Probe.get_reward (line 15) took longer than 10 s and was ended.')
   await page.getByTestId('state-line').waitFor()
+  await playground.close()
+})
+
+it('rows that are pasted train the model that can answer them, with the settings as they were, and show their judges’ curves', async () => {
+  const rows = [[17, 2], [23, 4], [41, 3]].map(([a = 0, b = 0]) => JSON.stringify({ prompt: `${a} + ${b} =`, solution: String(a + b) }))
+  const playground = await openPlayground(browser, server.url, linkOf({ ...small, env: 'lane', num_generations: 4, max_steps: 1, max_completion_length: 16, curves: 'reward,rewards/accuracy_reward/mean' }))
+  const { page, press, until, state, text } = playground
+  await page.getByTestId('preset-select').selectOption('prompts')
+  expect(await text('still')).toContain('Still lane')
+  await page.locator('[data-testid="prompts-origin"] label', { hasText: 'Your own' }).click()
+  await page.getByTestId('prompts-text').fill(rows.join('\n'))
+  await press('prompts-show')
+  await press('take-numbers')
+  await press('prompts-use')
+  await press('take-box')
+  await expect.poll(async () => (await state()).environment?.spec.kind, { timeout: 20_000 }).toBe('prompts')
+  await press('train')
+  const { steps, config } = await until('finished')
+  expect(config).toMatchObject({ model: 'models/tiny-qwen3-numbers', system_prompt: 'Answer in a box.', grpo: { num_generations: 4, max_completion_length: 16 } })
+  expect(steps[0]?.episodes.map(({ parts }) => Object.keys(parts ?? {}))).toEqual(Array(4).fill(['accuracy_reward']))
+  const curve = page.locator('[data-curve-figure="rewards/accuracy_reward/mean"]')
+  await expect.poll(() => curve.getAttribute('data-points')).toBe('1')
+  playground.expectQuiet()
   await playground.close()
 })
