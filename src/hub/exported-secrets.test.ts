@@ -62,6 +62,21 @@ it('cards have the code that a person wrote, in fences that it cannot close, wit
   expect(modelCard({ run: RUN, history: [], kind: 'adapter', repo: null, curve: null })).not.toContain('Code of the run')
 })
 
+/** Everything of a run that holds texts of its own in TRL's folder: code, a server, pasted rows. */
+const MEMBERS = [{ kind: 'custom', called: 'Shop', code: `class Shop { key = '${TOKEN}' }` }, { kind: 'openenv', url: `https://h.hf.space/?__sign=${JWT}` }, { kind: 'prompts', dataset: { kind: 'text', name: 'mine', text: `{"prompt":"Say ${TOKEN}"}` } }] as const
+const CODE = withoutSecrets(
+  sampleRun({
+    config: {
+      ...config,
+      environment: { kind: 'mix', members: MEMBERS.map((each) => ({ environment: each, weight: 1, system_prompt: TOKEN, user_prompt: '' })), dataset: null },
+      tool_edits: [],
+      rollout_func: { called: 'roll', code: `function roll() { return '${TOKEN}' }` },
+      grpo: { ...config.grpo, reward_funcs: [{ name: 'custom', called: 'mine', code: `'${TOKEN}'`, only: [`https://h.hf.space/?__sign=${JWT}`] }, { name: 'environment', take: 'own' }] },
+    },
+    environment: { ...environment, members: ['Shop', 'h', 'mine'].map((name) => ({ name, tools: environment.tools, prompts: { system: TOKEN, user: '' }, maxSessions: null })) },
+  }),
+)
+
 describe('no secret is in', () => {
   it.each<[string, () => string | Promise<string>]>([
     ['the card', () => modelCard({ run: RUN, history: sampleHistory(), kind: 'adapter', repo: 'me/lora', curve: null })],
@@ -69,6 +84,7 @@ describe('no secret is in', () => {
     ['trackio’s folder', () => textsOf(trackioFiles(RUN, sampleHistory()))],
     ['the metrics', () => metricsCsv(sampleHistory()) + trainerState(RUN, sampleHistory())],
     ['TRL’s folder', () => textsOf(trlFolder({ run: RUN, history: sampleHistory(), adapter: [{ path: 'adapter_config.json', content: '{}' }] }))],
+    ['TRL’s folder of several environments and of code', () => textsOf(trlFolder({ run: CODE, history: [], adapter: [{ path: 'adapter_config.json', content: '{}' }] }))],
     ['UNIPO’s lines', async () => (await unipoJsonl(RUN, sampleHistory(), steps())).text()],
     ['JSONL', async () => (await trajectoriesJsonl(RUN, steps())).text()],
     ['Parquet', async () => JSON.stringify(await readTrajectories(await trajectoriesParquet(RUN, steps()), 'x'))],
