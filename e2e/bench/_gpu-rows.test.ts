@@ -17,6 +17,7 @@ const result = (more: Partial<RunResult> = {}): RunResult => ({
   stepped: {},
   sampled: [[draw(1), draw(2)], [draw(3)]],
   kernelDecodes: 0,
+  kernelBatches: 0,
   bytes: [],
   seconds: {},
   ...more,

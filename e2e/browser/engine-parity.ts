@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest'
 import type { RunRequest, RunResult, TwinRequest, TwinResult } from './modules/engine-run'
+import type { TrainingTwinRequest, TrainingTwinResult } from './modules/training-twins'
 
 /** |a − b| / |b| over whole vectors. */
 function relative(a: readonly number[], b: readonly number[]): number {
@@ -45,6 +46,8 @@ export async function expectParity(run: (request: RunRequest) => Promise<RunResu
   // Rows of whole blocks are decoded by our own kernels, a narrower model and one whose every weight is trained by onnxruntime's graph.
   expect(wasm.kernelDecodes).toBe(0)
   expect(gpu.kernelDecodes > 0).toBe(request.precision !== undefined && request.lora !== null)
+  // A LoRA of any width is trained by our own.
+  expect([wasm.kernelBatches, gpu.kernelBatches > 0]).toEqual([0, request.lora !== null])
   expectSame(gpu, wasm)
   for (const { bytes } of [wasm, gpu]) {
     expect(bytes).toEqual([bytes[0], bytes[0], bytes[0]])
@@ -57,4 +60,14 @@ export async function expectTwins(run: (request: TwinRequest) => Promise<TwinRes
   const { difference, decodes } = await run(request)
   expect(decodes).toEqual([8, 0])
   expect(difference).toBeLessThan(2e-5)
+}
+
+/** Our kernels and onnxruntime's graphs score and train the same numbers. */
+export async function expectTrainingTwins(run: (request: TrainingTwinRequest) => Promise<TrainingTwinResult>, request: TrainingTwinRequest): Promise<void> {
+  const { scores, gradients, taken } = await run(request)
+  expect(taken[0]).toBeGreaterThan(4)
+  expect(taken[1]).toBe(0)
+  for (const [adapter, difference] of Object.entries(scores)) expect(difference, adapter).toBeLessThan(5e-5)
+  expect(Object.keys(gradients)).toHaveLength(2 * 2 * (request.targets?.length ?? 7))
+  for (const [name, difference] of Object.entries(gradients)) expect(difference, name).toBeLessThan(1e-4)
 }

@@ -5,6 +5,7 @@ import { DEFAULT_LORA, type Precision } from '../../src/core/config'
 import { createEngine } from '../../src/runtime/create'
 import type { DeviceSession } from '../../src/runtime/device'
 import { DecodeKernels } from '../../src/runtime/kernels/decode-kernels'
+import { TrainingWork } from '../../src/runtime/kernels/training-kernels'
 import { Sessions } from '../../src/runtime/sessions'
 import { slopes } from '../../src/runtime/gradient-probe'
 import { WebGpuDevice } from '../../src/runtime/webgpu-device'
@@ -57,7 +58,24 @@ function watchRuns(): { counts: DispatchCounts; stop: () => void } {
     counts.decode = { dispatches: meter.read().dispatches - before, runs: (counts.decode?.runs ?? 0) + 1 }
     return out
   }
+  // Nor do those that run the layers of a micro-batch, one after the other.
+  const { forward, backward } = TrainingWork.prototype
+  const layerwise = async (name: ArtifactName, layers: number, work: () => Promise<void>): Promise<void> => {
+    const before = meter.read().dispatches
+    await work()
+    const dispatches = (meter.read().dispatches - before) / layers
+    if (!Number.isInteger(dispatches)) throw new Error(`${name} took ${dispatches} dispatches a layer: no whole number.`)
+    counts[name] = { dispatches, runs: (counts[name]?.runs ?? 0) + layers }
+  }
+  TrainingWork.prototype.forward = function (...given) {
+    return layerwise('block_forward_1', this.layers, () => forward.apply(this, given))
+  }
+  TrainingWork.prototype.backward = function (...given) {
+    return layerwise('block_backward_1', this.layers, () => backward.apply(this, given))
+  }
   const stop = (): void => {
+    TrainingWork.prototype.forward = forward
+    TrainingWork.prototype.backward = backward
     DecodeKernels.prototype.decode = decode
     Sessions.prototype.get = get
     WebGpuDevice.prototype.run = run

@@ -28,7 +28,8 @@ export async function backward(model: LoadedModel, scope: Scope, { layers, micro
       dTable = scope.keep(out.d_table as DeviceTensor)
     }
   }
-  await throughGraphs(model, scope, micro, layers, dx, dNorm, dTable)
+  if (layers.work) await layers.work.backward(states, dx)
+  else await throughGraphs(model, scope, micro, layers, dx, dNorm, dTable)
 }
 
 function throughKernels({ device, kernels, parameters }: LoadedModel, pass: KernelPass, head: HeadPass, gradientOf: RowGradient): void {

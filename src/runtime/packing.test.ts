@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TrainSequence } from '../core/engine'
 import { RandomStream } from '../core/random'
-import { type MicroBatch, microBatchArrays, packBatch, type PackingOptions } from './packing'
+import { type MicroBatch, microBatchArrays, microBatchPlaces, packBatch, PADDING_BRANCH, type PackingOptions } from './packing'
 
 const linear: PackingOptions = { tokenBudget: 64, multiple: 8, batchSizes: [1, 2, 4, 8], cost: (tokens) => tokens }
 /** So steep that no two sequences share a row. */
@@ -177,4 +177,21 @@ it('makes no row of several sequences longer than the budget, however cheap it w
   expect(Math.max(...micro.flatMap(({ rows }) => rows.map((row) => new Set(row.heads.map((head) => head.sequence)).size)))).toBeGreaterThan(1)
   const [alone] = packBatch([sequence(prompt, range(60))], cheap)
   expect(alone?.rows[0]?.ids.length).toBe(99)
+})
+
+it('places say who sees whom as the bias does, and hold the same positions', () => {
+  for (let seed = 0; seed < 20; seed++) {
+    for (const micro of packBatch(randomBatch(seed), linear)) {
+      const { batch, tokens } = micro
+      const { bias, positions } = microBatchArrays(micro)
+      const places = microBatchPlaces(micro)
+      expect(Array.from({ length: batch * tokens }, (_, at) => places[2 * at])).toEqual(Array.from(positions, Number))
+      const branch = (at: number): number => places[2 * at + 1] as number
+      for (let at = 0; at < batch * tokens; at++) {
+        const first = at - (at % tokens)
+        const seen = range(tokens).map((j) => first + j).filter((j) => j === at || (j < at && branch(at) !== PADDING_BRANCH && [0, branch(at)].includes(branch(j))))
+        expect(seen).toEqual(range(tokens).filter((j) => bias[at * tokens + j] === 0).map((j) => first + j))
+      }
+    }
+  }
 })

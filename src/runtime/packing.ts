@@ -168,3 +168,15 @@ export function microBatchArrays({ batch, tokens, rows }: MicroBatch): { ids: In
   })
   return { ids, positions, bias }
 }
+
+/** Stands for the branch of padding, which sees itself alone. */
+export const PADDING_BRANCH = 0xffffffff
+
+/** Position and branch of every token, [batch · tokens, 2]: what the bias says, for kernels that compute it themselves. */
+export function microBatchPlaces({ batch, tokens, rows }: MicroBatch): Uint32Array<ArrayBuffer> {
+  const places = new Uint32Array(2 * batch * tokens)
+  rows.forEach((row, r) => {
+    for (let i = 0; i < tokens; i++) places.set([row.positions[i] ?? 0, row.branches[i] ?? PADDING_BRANCH], 2 * (r * tokens + i))
+  })
+  return places
+}

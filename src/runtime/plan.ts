@@ -18,6 +18,7 @@ import { BufferPool } from './buffer-pool'
 import { bufferBytes } from './device'
 import { DEVICE_PREFILL } from './device-cache'
 import { HEAD_LIMITS, planHead } from './head'
+import { kernelsFit, workBytes, workLayout } from './kernels/training-work'
 import { type Entry, layoutOf } from './parameters'
 import { baseTensors } from './weights'
 
@@ -30,10 +31,12 @@ export interface PlanOptions {
   microBatchTokens: number
   /** Tokens of the longest training row. Unless given, the longest there can be: a row fills the micro-batch, or one sequence the context. */
   rowTokens?: number
+  /** Most bytes that the GPU binds as one buffer, unless given any number: with larger work onnxruntime's graphs train, as they do where it is 0. */
+  largestBinding?: number
 }
 
 /** What decides the tensors that stay: training is no part of it. */
-type StandingOptions = Omit<PlanOptions, 'microBatchTokens' | 'rowTokens'>
+type StandingOptions = Omit<PlanOptions, 'microBatchTokens' | 'rowTokens' | 'largestBinding'>
 
 const FLOAT = 4
 
@@ -68,6 +71,8 @@ class Simulation {
   private readonly graphs = new Map<ArtifactName, Graph>()
   /** Our own buffers. */
   own = 0
+  /** Largest of those of training. */
+  largestHeld = 0
   peak = 0
 
   constructor(private readonly spec: ArtifactSpec) {}
@@ -153,7 +158,7 @@ export function planMemory(options: PlanOptions): MemoryPlan {
     sampling,
     training,
     peak: Math.max(samplingPeak, simulation.peak),
-    largestBuffer: Math.max(simulation.pool.largest, largestOwn(options)),
+    largestBuffer: Math.max(simulation.pool.largest, simulation.largestHeld, largestOwn(options)),
   }
 }
 
@@ -168,7 +173,16 @@ function sample(simulation: Simulation, slots: number, contextLength: number): v
   for (const name of ['head_sample', 'head_sample_filtered'] as const) simulation.give(simulation.run(name, dims))
 }
 
-function train(simulation: Simulation, { config, lora, precision, contextLength, microBatchTokens, rowTokens }: PlanOptions): void {
+/** Bytes of our training kernels for so many tokens: their work, places, and each layer's result; null where onnxruntime's graphs train. */
+function kernelBuffers(spec: ArtifactSpec, rows: number, largestBinding: number): number[] | null {
+  const { config, lora } = spec
+  if (!lora || !kernelsFit(spec)) return null
+  const { work, places } = workBytes(workLayout(config, lora), rows, true)
+  if (work > largestBinding) return null
+  return [work, places, ...new Array<number>(config.num_hidden_layers).fill(bufferBytes(rows * config.hidden_size * FLOAT))]
+}
+
+function train(simulation: Simulation, { config, lora, precision, contextLength, microBatchTokens, rowTokens, largestBinding = Infinity }: PlanOptions): void {
   const spec: ArtifactSpec = { config, lora, precision }
   const tokens = rowTokens ?? Math.max(microBatchTokens, contextLength)
   const batch = Math.max(1, Math.floor(microBatchTokens / tokens))
@@ -176,9 +190,13 @@ function train(simulation: Simulation, { config, lora, precision, contextLength,
   const all = size * tokens
   const dims = { tokens, positions: Math.max(contextLength, tokens), rows: all, all }
   const states: number[] = [...simulation.run('embed', { rows: all })]
-  const bias = bufferBytes(size * tokens * tokens * FLOAT)
-  simulation.hold(bias)
-  for (let layer = 0; layer < config.num_hidden_layers; layer++) states.push(...simulation.run(`block_forward_${size}`, dims))
+  const kernels = kernelBuffers(spec, all, largestBinding)
+  const held = kernels ?? [bufferBytes(size * tokens * tokens * FLOAT)]
+  for (const bytes of held) simulation.hold(bytes)
+  simulation.largestHeld = Math.max(...held)
+  // Our kernels run all layers in buffers of their own.
+  const layers = kernels ? 0 : config.num_hidden_layers
+  for (let layer = 0; layer < layers; layer++) states.push(...simulation.run(`block_forward_${size}`, dims))
 
   const plan = planHead({ spec, headLimits: HEAD_LIMITS }, all)
   const rows = Math.min(plan.rows, all)
@@ -197,9 +215,9 @@ function train(simulation: Simulation, { config, lora, precision, contextLength,
     states.push(...acc, ...simulation.run('head_backward_end', headDims, all * FLOAT))
   } else states.push(...simulation.run('head_backward', headDims, all * FLOAT))
   // Every layer's gradients stay until the micro-batch ends.
-  for (let layer = 0; layer < config.num_hidden_layers; layer++) states.push(...simulation.run(`block_backward_${size}`, dims))
+  for (let layer = 0; layer < layers; layer++) states.push(...simulation.run(`block_backward_${size}`, dims))
   simulation.give(states)
-  simulation.own -= bias + dx
+  simulation.own -= held.reduce((sum, bytes) => sum + bytes, dx)
 
   const parameters = flatSize(layoutOf(spec))
   // The sum, the vector and its moments were ours and are onnxruntime's from the first step on.

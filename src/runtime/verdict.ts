@@ -62,8 +62,10 @@ export function judge(request: JudgeRequest): { plan: MemoryPlan; verdict: Verdi
   return { plan, verdict: { kind: 'fits' } }
 }
 
-function planFor({ config, lora, precision, backend, promptTokens }: JudgeRequest, grpo: Episodes): MemoryPlan {
-  return planMemory({ config, lora, precision, ...engineSizes(config, backend, grpo, promptTokens) })
+function planFor(request: JudgeRequest, grpo: Episodes): MemoryPlan {
+  const { config, lora, precision, backend, promptTokens } = request
+  const largestBinding = backend === 'wasm' ? 0 : largestBuffer(request)
+  return planMemory({ config, lora, precision, largestBinding, ...engineSizes(config, backend, grpo, promptTokens) })
 }
 
 function leastFor({ config, lora, precision, backend, promptTokens }: JudgeRequest, grpo: Episodes): MemoryPlan {
@@ -72,10 +74,12 @@ function leastFor({ config, lora, precision, backend, promptTokens }: JudgeReque
 
 const limit = ({ backend, device }: JudgeRequest): number => (backend === 'wasm' ? WASM_BYTES : device.gpuBudget)
 
+/** Most bytes of one buffer that the adapter makes and binds. */
+const largestBuffer = ({ backend, device: { gpu } }: JudgeRequest): number => (backend === 'webgpu' && gpu ? Math.min(gpu.maxBufferSize, gpu.maxStorageBufferBindingSize) : Infinity)
+
 /** Bytes by which the plan is too large; a single buffer that the adapter refuses counts in full. */
 function excess(plan: MemoryPlan, request: JudgeRequest): number {
-  const { gpu } = request.device
-  const largest = request.backend === 'webgpu' && gpu ? Math.min(gpu.maxBufferSize, gpu.maxStorageBufferBindingSize) : Infinity
+  const largest = largestBuffer(request)
   return plan.largestBuffer > largest ? plan.largestBuffer : Math.max(0, plan.peak - limit(request))
 }
 

@@ -11,6 +11,7 @@ import { parseModelConfig } from '../../../src/model/config'
 import { createEngine, type EngineInstance } from '../../../src/runtime/create'
 import { type DeviceSession, hostFloats } from '../../../src/runtime/device'
 import { DecodeKernels } from '../../../src/runtime/kernels/decode-kernels'
+import { TrainingKernels } from '../../../src/runtime/kernels/training-kernels'
 import { loadOrt } from '../../../src/runtime/ort'
 import { limits } from '../../../src/runtime/wasm-kernels/limits'
 import { WasmDevice } from '../../../src/runtime/wasm-device'
@@ -41,6 +42,8 @@ export interface RunResult {
   sampled: SampledToken[][]
   /** Decodes that our own kernels did. */
   kernelDecodes: number
+  /** Micro-batches whose layers our own kernels ran on WebGPU. */
+  kernelBatches: number
   /** allocatedBytes after each of three equal steps. */
   bytes: number[]
   seconds: Record<string, number>
@@ -108,8 +111,10 @@ export async function run(request: RunRequest): Promise<RunResult> {
     if (engine.lora) await engine.importParameters(adapter)
     const initial = await engine.exportParameters()
     const batch = smallBatch()
+    const batches = countBatches()
     const scores = await timed('score', () => engine.score(batch, { temperature: TEMPERATURE }))
     await timed('accumulate', () => engine.accumulate(batch, { temperature: TEMPERATURE }, slopes))
+    batches.stop()
     const { gradients, grad_norm } = await readGradients(engine)
     await engine.importParameters(initial)
     const kernels = countKernels()
@@ -137,6 +142,7 @@ export async function run(request: RunRequest): Promise<RunResult> {
       stepped,
       sampled,
       kernelDecodes: kernels.decodes(),
+      kernelBatches: batches.taken(),
       bytes,
       seconds,
     }
@@ -157,6 +163,20 @@ function countKernels(): { decodes: () => number; stop: () => void } {
     DecodeKernels.prototype.decode = decode
   }
   return { decodes: () => decodes, stop }
+}
+
+/** How many micro-batches our own training kernels begin from now on. */
+function countBatches(): { taken: () => number; stop: () => void } {
+  const { begin } = TrainingKernels.prototype
+  let taken = 0
+  TrainingKernels.prototype.begin = function (...given) {
+    taken++
+    return begin.apply(this, given)
+  }
+  const stop = (): void => {
+    TrainingKernels.prototype.begin = begin
+  }
+  return { taken: () => taken, stop }
 }
 
 export interface TwinRequest {

@@ -3,11 +3,12 @@
 import { loraScale, type LoraTarget } from '../../core/config'
 import { linearDims, modulePath } from '../../core/linear-layers'
 import { bitsOf } from '../../model/linear-weight'
-import { blockParameters, elements, isMatrix, matrixName } from '../../model/parameters'
-import type { Copy, DeviceTensor } from '../device'
+import { blockParameters, isMatrix, matrixName } from '../../model/parameters'
+import type { DeviceTensor } from '../device'
 import type { LoadedModel } from '../model'
 import { WebGpuDevice } from '../webgpu-device'
 import { attentionShader, type AttentionShape, BLOCK_COLUMNS, fitsRegisters, MOST_ROWS, NONE, projectionGroups, projectionShader, type ProjectionShape, ROW_TILE } from './decode-shaders'
+import { gatherVectors, vectorLayout, type VectorLayout } from './vectors'
 
 /** One layer's cache, [slots, kv, capacity, dim]. */
 interface LayerCache {
@@ -62,6 +63,7 @@ export class DecodeKernels {
   private readonly places: Places
   private readonly work: DeviceTensor
   private readonly vectors: DeviceTensor
+  private readonly vectorsOf: VectorLayout
   private readonly rows: GPUBuffer
   private steps: { withLora: Step[]; without: Step[] } = { withLora: [], without: [] }
   /** Bind groups by step and layer, for the buffers that they were made of. */
@@ -84,7 +86,8 @@ export class DecodeKernels {
     })
     this.places = Object.fromEntries(placed) as Places
     this.work = device.zeros([offset])
-    this.vectors = this.gatherVectors()
+    this.vectors = gatherVectors(device, model.weights, config)
+    this.vectorsOf = vectorLayout(config)
     this.rows = device.uniform(16 * (MOST_ROWS + 1))
   }
 
@@ -129,29 +132,6 @@ export class DecodeKernels {
       gpu.queue.submit([encoder.finish()])
     })
     return y
-  }
-
-  /** Norms and biases of all layers in one buffer: they are frozen, and a shader binds few buffers. */
-  private gatherVectors(): DeviceTensor {
-    const { config } = this.model.spec
-    const parts = this.vectorParts()
-    const out = this.device.zeros([config.num_hidden_layers * parts.size])
-    const copies = this.model.weights.blocks.flatMap((block, layer): Copy[] =>
-      [...parts.offsets].map(([name, { offset, count }]) => ({ from: block[name] as DeviceTensor, fromOffset: 0, to: out, toOffset: layer * parts.size + offset, count })),
-    )
-    this.device.copy(copies)
-    return out
-  }
-
-  private vectorParts(): { offsets: Map<string, { offset: number; count: number }>; size: number } {
-    const offsets = new Map<string, { offset: number; count: number }>()
-    let size = 0
-    for (const { name, dims } of blockParameters(this.model.spec.config)) {
-      if (isMatrix(name)) continue
-      offsets.set(name, { offset: size, count: elements(dims) })
-      size += elements(dims)
-    }
-    return { offsets, size }
   }
 
   private async makeSteps(withLora: boolean): Promise<Step[]> {
@@ -254,9 +234,8 @@ export class DecodeKernels {
   }
 
   private vectorOffset(layer: number, name: string): number {
-    const { offsets, size } = this.vectorParts()
-    const part = offsets.get(name)
-    return part ? layer * size + part.offset : NONE
+    const offset = this.vectorsOf.offsets.get(name)
+    return offset === undefined ? NONE : layer * this.vectorsOf.size + offset
   }
 
   private loraOffset(layer: number, key: string): number {
