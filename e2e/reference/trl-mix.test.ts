@@ -1,12 +1,14 @@
 /** The real TRL trains in several environments from an exported folder: the page's prompts in the page's order, and each function where it judges. */
 
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { GrpoConfig } from '../../src/core/config'
 import type { Environment } from '../../src/core/environment'
 import type { EnvironmentSpec, MixMember } from '../../src/core/environment-spec'
 import type { ChatMessage } from '../../src/core/tools'
+import { builtinEnvironment } from '../../src/env/builtin'
 import { arithmeticRows } from '../../src/env/prompts/arithmetic'
 import { RoundRobin } from '../../src/env/round-robin'
 import { peftAdapterFiles } from '../../src/hub/peft-writer'
@@ -68,11 +70,12 @@ import ast, json, pathlib, sys
 folder = pathlib.Path(sys.argv[1]); sys.path.insert(0, str(folder))
 import argparse
 args = argparse.Namespace(folder=folder, steps=50, environment_url=[])
-scope = {"args": args, "sys": sys, "STEPS_DONE": 3, "SEED": ${SEED}, "PROMPTS_PER_STEP": 4, "MAX_COMPLETION_LENGTH": 1, "EVAL_EPISODES": 40}
+scope = {"args": args, "folder": folder, "sys": sys, "STEPS_DONE": 3, "SEED": ${SEED}, "PROMPTS_PER_STEP": 4, "MAX_COMPLETION_LENGTH": 1, "EVAL_EPISODES": 40}
 main = next(each for each in ast.parse((folder / "train.py").read_text()).body if getattr(each, "name", "") == "main")
 wanted = ("own", "chosen", "prompts", "steps", "groups")
 def keeps(line): return isinstance(line, ast.ImportFrom) and line.module not in ("datasets", "limits") or isinstance(line, ast.Assign) and getattr(line.targets[0], 'id', '') in wanted
 exec(compile(ast.Module([line for line in main.body if keeps(line)], []), "main", "exec"), scope)
+scope["scope"] = scope
 print(json.dumps(eval(sys.argv[2], scope)))`
   return JSON.parse(execFileSync(venvPython('reference'), ['-c', script, folder, expression], { encoding: 'utf8', maxBuffer: 2 ** 26 })) as T
 }
@@ -113,6 +116,24 @@ it.each<[string, EnvironmentSpec]>([
   const evaluated = inFolder<Group[]>(folder, `prompts.groups(list(range(40)), 0, prompts.split)`)
   expect(evaluated.map(plain)).toEqual(ours(environment, Array.from({ length: 40 }, (_, i) => i), 0, split).map(plain))
   expect(new Set(evaluated.map((each) => each.split))).toEqual(new Set([split === 'heldout' ? 'heldout' : undefined]))
+})
+
+it('has members of every kind, servers under addresses of their own, and says what of a class is to be written', () => {
+  const { tools, prompts } = builtinEnvironment('lane')
+  const members = [member(LANE), member({ kind: 'openenv', url: 'http://localhost:1' }), member({ kind: 'custom', called: 'Shop', code: 'class Shop {}' }), member(SUMS)]
+  const facts = ['lane', 'a = b', 'Shop', 'arithmetic'].map((name) => ({ name, tools: name === 'arithmetic' ? [] : [...tools], prompts, maxSessions: null }))
+  const run = recordOf('lane', builtinEnvironment('lane'), { environment: { kind: 'mix', members, dataset: null } })
+  const folder = join(REFERENCE, 'trl-mix', 'kinds')
+  const rows = { train: arithmeticRows('train'), heldout: arithmeticRows('heldout') }
+  writeFolder(folder, trlFolder({ run: { ...run, environment: { ...run.environment, members: facts } }, history: [], adapter: [{ path: 'adapter_config.json', content: '' }], base: [{ path: 'config.json', content: '{}' }], rows }))
+  execFileSync(venvPython('reference'), ['-m', 'compileall', '-q', folder])
+  expect(inFolder(folder, '[member.name for member in MEMBERS]')).toEqual(['lane', 'a = b', 'Shop', 'arithmetic'])
+  expect(inFolder(folder, '[getattr(member.kind, "_url", None) for member in MEMBERS]')).toEqual([null, 'http://localhost:1', null, null])
+  const lines = readFileSync(join(folder, 'train.py'), 'utf8').split('\n')
+  const at = lines.findIndex((line) => line.includes('addressed = '))
+  const addressed = lines.slice(at, at + 6).map((line) => line.slice(4)).join('\n')
+  expect(inFolder(folder, `(setattr(args, "environment_url", ["a = b=http://h:2"]), exec(${JSON.stringify(addressed)}, globals() | scope), MEMBERS[1].kind._url)[2]`)).toBe('http://h:2')
+  expect(inFolder<string[]>(folder, 'unwritten(folder)')).toContain('Shop.reset is to be written: on the page it is reset in environment_shop.js')
 })
 
 describe('two steps in the real TRL', () => {
