@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_STAGE } from '../core/stage'
 import { createRuns, currentRun, MOST_COMPARED } from './runs-store'
 import { restoredMessage, runRecord, runsMessage } from './testing/kept'
 import { scriptedPort } from './testing/script'
@@ -31,6 +32,10 @@ describe('the runs that are kept', () => {
     expect(offered([A, B])).toBe('run-a')
     expect(offered([{ ...A, finished: true }, B])).toBeNull()
     expect(offered([{ ...A, checkpoint: null }, B])).toBeNull()
+    expect(offered([{ ...A, step: 0, checkpoint: 0 }, B])).toBeNull()
+    // Left before its first GRPO step, after a stage.
+    const stage = { kind: 'sft' as const, dataset: '', rows: 1, steps: 9, settings: DEFAULT_STAGE.sft, afterStep: 0, first: {}, last: {} }
+    expect(offered([{ ...A, step: 0, checkpoint: 0, stages: [stage] }, B])).toBe('run-a')
     expect(offered([A, B], { current: 'run-a' })).toBeNull()
     expect(offered([])).toBeNull()
   })

@@ -77,7 +77,7 @@ const NOTHING: RunsView = {
 /** The newest run, if it has steps to come and is not the one that is loaded. */
 function unfinished(runs: readonly RunRecord[], current: string | null): string | null {
   const [newest] = runs
-  return newest && !newest.finished && newest.checkpoint !== null && newest.checkpoint > 0 && newest.id !== current ? newest.id : null
+  return newest && !newest.finished && newest.checkpoint !== null && (newest.checkpoint > 0 || (newest.stages ?? []).length > 0) && newest.id !== current ? newest.id : null
 }
 
 export function createRuns(port: EnginePort): Runs {

@@ -68,6 +68,9 @@ export const RUNS_STRINGS = {
   },
   offer: {
     stopped: (step: number) => `stopped at step ${step}.`,
+    /** Before its first GRPO step; '' where every stage was left out. */
+    staged: (line: string) => (line === '' ? 'stopped before its first step.' : `stopped after ${line}.`),
+    goOn: 'Go on from there',
     dismiss: 'Not now',
   },
   recording: {

@@ -1,6 +1,7 @@
 /** Above the loop: the offer to go on with the run that a closed tab left, and that what is shown is a recording. */
 
 import type { RunConfig } from '../../core/config'
+import { stageLine } from '../../core/stage'
 import { isFresh } from '../../store/controller'
 import { useRun, useRuns, useStores } from '../../store/hooks'
 import { specName } from '../../core/environment-spec'
@@ -16,14 +17,14 @@ export function ResumeBanner() {
   const fresh = useRun(isFresh)
   const blocked = useResumeBlocked()
   if (!offered || offered.checkpoint === null || !fresh || blocked !== null) return null
-  const { id, name, step, checkpoint } = offered
+  const { id, name, step, checkpoint, stages = [] } = offered
   return (
     <div className="alerts offer" role="status" data-testid="resume-offer">
       <p>
-        <strong>{name}</strong> {S.runs.offer.stopped(step)}
+        <strong>{name}</strong> {checkpoint === 0 ? S.runs.offer.staged(stageLine(stages, 0)) : S.runs.offer.stopped(step)}
       </p>
       <button type="button" className="button small" data-testid="resume-offered" onClick={() => runs.resume(id)}>
-        {S.runs.load(checkpoint)}
+        {checkpoint === 0 ? S.runs.offer.goOn : S.runs.load(checkpoint)}
       </button>
       <button type="button" className="link" data-testid="dismiss-offer" onClick={runs.discardOffer}>
         {S.runs.offer.dismiss}

@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { DEFAULT_STAGE } from '../../core/stage'
 import { act } from 'react'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { StoresProvider } from '../../store/hooks'
@@ -255,6 +256,13 @@ describe('a run that a closed tab left', () => {
     await page.press('resume-offered')
     expect(page.sent('resume')).toEqual([{ type: 'resume', id: 'run-a' }])
     expect(page.find('resume-offer')).toBeNull()
+  })
+
+  it('is offered by its stages where it had no GRPO step yet', async () => {
+    const stage = { kind: 'sft' as const, dataset: '', rows: 1, steps: 9, settings: DEFAULT_STAGE.sft, afterStep: 0, first: {}, last: {} }
+    const page = await open(runsMessage([{ ...A, step: 0, checkpoint: 0, stages: [stage] }]))
+    expect(page.text('resume-offer')).toContain('first stopped after SFT 9 steps.')
+    expect(page.text('resume-offered')).toBe('Go on from there')
   })
 
   it('is not offered once it was declined, or a step was begun', async () => {
