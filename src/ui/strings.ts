@@ -25,7 +25,7 @@ export const S = {
   controls: CONTROLS_STRINGS,
   bar: {
     changed: 'Settings changed: press Reset',
-    refused: (key: string, value: string) => `${key} was not taken: its last good value, ${value}, is used`,
+    refused: (key: string, value: string) => `${key} not taken: ${value} is used`,
     takeAway: 'Take away',
     takeAwayHint: 'Download the adapter and everything else of this run, measure it, publish it, move on to TRL',
     copyLink: 'Copy link',

@@ -42,14 +42,14 @@ export function StateLine() {
   return (
     <div className="state">
       <p className="state-text" title={sentence}>
-        <span className={`state-line state-${settled ? 'ready' : run.state}`} data-testid="state-line" data-state={run.state}>
-          {sentence}
-        </span>
         {refused !== null && (
-          <span className="state-changed" id="train-refused" data-testid="state-refused">
+          <span className="state-refused" id="train-refused" data-testid="state-refused">
             {refused}
           </span>
         )}
+        <span className={`state-line state-${settled ? 'ready' : run.state}`} data-testid="state-line" data-state={run.state}>
+          {sentence}
+        </span>
         {changed && (
           <span className="state-changed" data-testid="state-changed">
             {S.bar.changed}
