@@ -6,7 +6,6 @@ import { withoutStages } from '../../store/planned'
 import { Help } from '../../ui/Help'
 import { Panel } from '../../ui/Panel'
 import { PLAN_STRINGS as W } from '../../ui/plan-strings'
-import '../../ui/plan.css'
 import { type PlanPart, planParts } from './plan-view'
 import { Band, Legend } from './PlanTimeline'
 

@@ -2,6 +2,7 @@
 
 import { useRun, useSetup } from '../../store/hooks'
 import { later } from '../../ui/later'
+import '../../ui/plan.css'
 import { shownPlan } from './plan-view'
 
 const Plan = later(() => import('./Plan').then((part) => part.Plan))
