@@ -68,7 +68,7 @@ describe.each([
         await engine.prefill(1, [2, 4])
         const out = []
         for (let k = 0; k < 30; k++) {
-          const draws = await engine.sample([0, 1].map((slot) => ({ slot, uniform: ((k * 37 + slot * 11) % 100) / 100 })), { temperature: 0.9, top_k: 0, top_p: 1 })
+          const draws = await engine.sample([0, 1].map((slot) => ({ slot, uniform: ((k * 37 + slot * 11) % 100) / 100 })), { temperature: 0.9, top_k: 0, top_p: 1, min_p: null })
           out.push(draws)
           await engine.decode(draws.map(({ id }, slot) => ({ slot, id })))
         }
