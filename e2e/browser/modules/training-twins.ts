@@ -41,9 +41,9 @@ function ragged(vocab: number): TrainSequence[] {
 }
 
 export async function trainingTwins({ qwen2, precision, targets }: TrainingTwinRequest): Promise<TrainingTwinResult> {
-  // Widths that no tile divides.
-  const config = { ...(qwen2 ? QWEN2_CONFIG : CONFIG), hidden_size: 96, intermediate_size: 160, num_attention_heads: 6, vocab_size: 333 }
-  const lora = { ...LORA, r: 5, ...(targets && { target_modules: [...targets] }) }
+  // Widths that no tile divides, heads of less than a tile and of more, ranks likewise.
+  const config = { ...(qwen2 ? QWEN2_CONFIG : { ...CONFIG, head_dim: 48 }), hidden_size: 96, intermediate_size: 160, num_attention_heads: 6, vocab_size: 333 }
+  const lora = { ...LORA, r: qwen2 ? 5 : 20, ...(targets && { target_modules: [...targets] }) }
   const { takes } = TrainingKernels.prototype
   const { refusable } = WebGpuDevice.prototype
   // Weights of usual sizes: larger ones make much of float32's own noise.
