@@ -99,7 +99,6 @@ async function assemble(
     startingAdapter,
     kernels: null,
   }
-  if (ownKernels) model.kernels = await KernelEngine.make(model, threads)
   if (startingAdapter) model.parameters.importTensors(startingAdapter)
   if (!lora) model.startingAdapter = await model.parameters.exportTensors()
   const info: EngineInfo = {
@@ -112,7 +111,13 @@ async function assemble(
     vocabSize: config.vocab_size,
     ortVersion,
   }
-  return new EngineInstance(model, info, slots, microBatchTokens ?? 1024)
+  if (ownKernels) model.kernels = await KernelEngine.make(model, threads)
+  try {
+    return new EngineInstance(model, info, slots, microBatchTokens ?? 1024)
+  } catch (error) {
+    model.kernels?.dispose()
+    throw error
+  }
 }
 
 type LossSlopes = Engine['accumulate'] extends (batch: never, options: never, loss: infer Loss) => unknown ? Loss : never

@@ -65,6 +65,7 @@ export class EngineSampler implements Sampler {
 
   async prefill(slot: number, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) throw new PlaygroundError('engine', 'Prefill was asked for no tokens.')
+    this.checkIds(ids)
     this.reserve(this.length(slot) + ids.length)
     for (let at = 0; at < ids.length; at += this.cache.longestPrefill) await this.append(slot, ids.slice(at, at + this.cache.longestPrefill))
   }
@@ -150,10 +151,7 @@ export class EngineSampler implements Sampler {
 
   private async embed(ids: readonly number[]): Promise<DeviceTensor> {
     const { device, sessions, weights, spec, kernels } = this.model
-    const bad = ids.find((id) => !(id >= 0 && id < spec.config.vocab_size))
-    if (bad !== undefined) {
-      throw new PlaygroundError('engine', `A prompt holds token ${bad}; the vocabulary has ${spec.config.vocab_size}.`, 'Tokenizer and model do not belong together.')
-    }
+    this.checkIds(ids)
     if (kernels) {
       const table = hostFloats(weights.table.table)
       const x = new Float32Array(ids.length * spec.config.hidden_size)
@@ -163,6 +161,14 @@ export class EngineSampler implements Sampler {
     }
     const out = await device.run(await sessions.get('embed'), { ...weights.table, ids: integers(device, ids) })
     return out.x as DeviceTensor
+  }
+
+  private checkIds(ids: readonly number[]): void {
+    const { spec } = this.model
+    const bad = ids.find((id) => !(id >= 0 && id < spec.config.vocab_size))
+    if (bad !== undefined) {
+      throw new PlaygroundError('engine', `A prompt holds token ${bad}; the vocabulary has ${spec.config.vocab_size}.`, 'Tokenizer and model do not belong together.')
+    }
   }
 
   /** Throws when the context is too short for `tokens` tokens in a slot. */

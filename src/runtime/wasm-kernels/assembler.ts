@@ -131,14 +131,11 @@ export class FunctionWriter {
 export const when = (condition: Code, then: Code): Code => [...condition, 0x04, EMPTY, ...then, 0x0b]
 
 export interface WrittenFunction {
-  /** Name of the export; null keeps it inside. */
-  name: string | null
+  /** Name of the export. */
+  name: string
   writer: FunctionWriter
   body: Code
 }
-
-/** Calls the function at this place of the module's list. */
-export const call = (place: number, ...values: readonly Code[]): Code => [...values.flat(), 0x10, ...unsigned(place)]
 
 /** A module of `functions` that imports memory 'env.memory', shared between threads or not. */
 export function writeModule(functions: readonly WrittenFunction[], shared: boolean, maximumPages: number): Uint8Array<ArrayBuffer> {
@@ -152,7 +149,7 @@ export function writeModule(functions: readonly WrittenFunction[], shared: boole
     ...section(1, list(types)),
     ...section(2, list([[...name('env'), ...name('memory'), 2, ...limits]])),
     ...section(3, list(functions.map((_, i) => unsigned(i)))),
-    ...section(7, list(functions.flatMap(({ name: exported }, i) => (exported === null ? [] : [[...name(exported), 0, ...unsigned(i)]])))),
+    ...section(7, list(functions.map(({ name: exported }, i) => [...name(exported), 0, ...unsigned(i)]))),
     ...section(10, list(functions.map(({ writer, body }) => writer.encode(body)))),
   ])
 }

@@ -4,12 +4,12 @@ import { PlaygroundError } from '../../core/errors'
 import { DEPTH_STEP, type Kernels, kernelModule, OUTER_ROWS, PANEL } from './kernels'
 
 const PAGE = 65_536
-/** Memory may grow up to this: 2 GB. */
-const MOST_PAGES = 32_768
+/** Memory may grow up to this: 2 GB, or less where the browser does not promise as much. */
+const MOST_PAGES = [32_768, 16_384, 8192] as const
 /** Places begin at multiples of this, bytes. */
 const ALIGN = 64
-/** Reads of whole blocks may go so far past what was asked for, bytes. */
-const SLACK = 4096
+/** Reads of whole blocks may go so far past what was asked for, bytes: three rows of the widest layer and more. */
+const SLACK = 1024 * 1024
 /** Bytes of a matrix that a block of rows goes over before the next: they stay in a core's own cache. */
 const CACHED_BYTES = 192 * 1024
 
@@ -43,11 +43,18 @@ export class Heap {
     this.view = new Float32Array(memory.buffer)
   }
 
-  /** A new memory; shared between threads when there are several. */
+  /** A new memory; shared between threads when there are several. Throws what the browser throws where it refuses memory or code. */
   static make(threads: number): Heap {
     const shared = threads > 1
-    const memory = new WebAssembly.Memory({ initial: 16, maximum: MOST_PAGES, shared })
-    return Heap.over(memory, new WebAssembly.Module(kernelModule(shared, MOST_PAGES)))
+    for (const maximum of MOST_PAGES) {
+      try {
+        const memory = new WebAssembly.Memory({ initial: 16, maximum, shared })
+        return Heap.over(memory, new WebAssembly.Module(kernelModule(shared, maximum)))
+      } catch (error) {
+        if (!(error instanceof RangeError) || maximum === MOST_PAGES[MOST_PAGES.length - 1]) throw error
+      }
+    }
+    throw new RangeError('No memory.')
   }
 
   /** The same memory as another thread sees it; only the first allocates. */

@@ -1,6 +1,6 @@
 /** Our kernels against onnxruntime's graphs on random models, and against themselves when they work in other pieces. */
 
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { LoraConfig } from '../../core/config'
 import type { NamedTensor } from '../../core/engine'
 import type { EngineInstance } from '../create'
@@ -84,5 +84,37 @@ describe.each([
       expect(Math.abs((scores?.logprobs[k + 5] as number) - (first?.logprob as number))).toBeLessThan(1e-5)
       expect(Math.abs((scores?.entropies[k + 5] as number) - (first?.entropy as number))).toBeLessThan(1e-5)
     })
+  })
+})
+
+describe('where the browser refuses', () => {
+  it('the memory, onnxruntime’s graphs run the layers', async () => {
+    const memory = vi.spyOn(WebAssembly, 'Memory').mockImplementation(function () {
+      throw new RangeError('no memory')
+    })
+    const engine = await start({})
+    memory.mockRestore()
+    expect((engine as unknown as { loaded: { kernels: unknown } }).loaded.kernels).toBeNull()
+    expect((await engine.score(batch, options))[0]?.logprobs[12]).toBeLessThan(0)
+    await engine.dispose()
+  })
+
+  it('a larger cache, nothing is kept of it and the smaller one goes on', async () => {
+    const engine = await start({})
+    await engine.prefill(0, [1, 2, 3])
+    const { kernels } = (engine as unknown as { loaded: { kernels: { heap: { allocate(count: number): number }; makeCache(tokens: number): number[]; allocatedBytes: number } } }).loaded
+    const before = kernels.allocatedBytes
+    const allocate = kernels.heap.allocate.bind(kernels.heap)
+    let calls = 0
+    kernels.heap.allocate = (count) => {
+      if (++calls > 1) throw new Error('no more')
+      return allocate(count)
+    }
+    expect(() => kernels.makeCache(1000)).toThrow('no more')
+    kernels.heap.allocate = allocate
+    expect(kernels.allocatedBytes).toBe(before)
+    await engine.decode([{ slot: 0, id: 4 }])
+    expect(engine.length(0)).toBe(4)
+    await engine.dispose()
   })
 })

@@ -42,12 +42,23 @@ export function kernelsFit({ spec, device }: Pick<LoadedModel, 'spec' | 'device'
   return device.backend === 'wasm' && precision === 'float32' && lora !== null && fits(config) && bytes <= limits.packedBytes
 }
 
+interface AppendRoom {
+  batch: Batch & { tokens: number }
+  values: LayerValues
+  state: Rows
+  scratch: Scratch
+}
+
+/** Room for scores grows by so many tokens. */
+const MOST_STEP = 256
+
 export class KernelEngine {
   /** Which LoRA is packed: its tensors, and how often they had changed. */
   private packed: { tensors: readonly DeviceTensor[] | undefined; changes: number } | null = null
   /** Multiplications of a row in all layers. */
   private readonly perRow: number
   readonly head: KernelHead
+  private appending: AppendRoom | null = null
 
   private constructor(
     private readonly model: LoadedModel,
@@ -64,8 +75,9 @@ export class KernelEngine {
   static async make(model: LoadedModel, threads: number): Promise<KernelEngine | null> {
     if (!kernelsFit(model)) return null
     const { config, lora } = model.spec
+    const heap = heapOrNull(threads)
+    if (!heap) return null
     try {
-      const heap = Heap.make(threads)
       const tensor: LayerTensors = (layer, name) => hostFloats(model.weights.blocks[layer]?.[name])
       const outer = { norm: hostFloats(model.weights.norm), table: hostFloats(model.weights.head.table) }
       const plan = makePlan(heap, config, lora, tensor, outer, ropeTables(config, Math.max(model.contextLength, 1)))
@@ -83,11 +95,14 @@ export class KernelEngine {
   /** Room for the keys and values of `tokens` tokens in each layer, zeros. */
   makeCache(tokens: number): number[] {
     const size = tokens * this.tokenFloats
-    return this.plan.layers.map(() => {
-      const at = this.heap.allocate(size)
-      this.heap.floats(at, size).fill(0)
-      return at
-    })
+    const made = new Scratch(this.heap)
+    try {
+      for (const _ of this.plan.layers) this.heap.floats(made.rows(tokens, this.tokenFloats).at, size).fill(0)
+      return made.places
+    } catch (error) {
+      made.release()
+      throw error
+    }
   }
 
   /** Floats of a token in a layer's cache. */
@@ -106,14 +121,35 @@ export class KernelEngine {
   /** New tokens x [rows, hidden] over a cache: hidden states [rows, hidden]. `tokens`: which of the cache's tokens each row becomes. */
   append(x: Float32Array, rows: BatchRows, tokens: Int32Array, caches: number[], adapter: readonly DeviceTensor[] | undefined): Float32Array {
     const lora = this.useLora(adapter)
-    return Scratch.during(this.heap, (scratch) => {
-      const count = rows.positions.length
-      const batch = this.batch(rows, lora, scratch, tokens)
-      const state = { at: scratch.floats(x), stride: this.plan.hidden }
-      const states = new Array<Rows>(this.plan.layers.length + 1).fill(state)
-      this.pool.run({ kind: 'forward', batch, values: [layerValues(scratch, this.plan, count)], states, caches }, count * this.perRow)
-      return this.heap.floats(state.at, x.length).slice()
-    })
+    const { heap, plan } = this
+    const count = rows.positions.length
+    const { batch, values, state } = this.roomToAppend(count, rows.most)
+    heap.floats(state.at, x.length).set(x)
+    heap.integers(batch.positions, count).set(rows.positions)
+    heap.integers(batch.views, rows.views.length).set(rows.views)
+    heap.integers(batch.tokens, count).set(tokens)
+    const states = new Array<Rows>(plan.layers.length + 1).fill(state)
+    this.pool.run({ kind: 'forward', batch: { ...batch, lora }, values: [values], states, caches }, count * this.perRow)
+    return heap.floats(state.at, x.length).slice()
+  }
+
+  /** Room for new tokens, kept from token to token: decoding asks for the same again and again. */
+  private roomToAppend(count: number, most: number): AppendRoom {
+    const { plan } = this
+    if (this.appending?.batch.rows === count && this.appending.batch.most >= most) return this.appending
+    this.appending?.scratch.release()
+    this.appending = null
+    const scratch = new Scratch(this.heap)
+    try {
+      const seen = Math.ceil(most / MOST_STEP) * MOST_STEP
+      const given = { positions: new Int32Array(count), views: new Int32Array(count * VIEW_WORDS), most: seen }
+      const batch = { ...this.batch(given, false, scratch, null), tokens: scratch.integers(new Int32Array(count)) }
+      this.appending = { batch, values: layerValues(scratch, plan, count), state: scratch.rows(count, plan.hidden), scratch }
+      return this.appending
+    } catch (error) {
+      scratch.release()
+      throw error
+    }
   }
 
   /** A training batch x [rows, hidden] through all layers; `end` gives back what it holds. */
@@ -207,6 +243,15 @@ export class KernelEngine {
       lora,
       scratch: { normed: scratch.rows(rows, plan.hidden), gated: scratch.rows(rows, plan.inner), scores: scratch.rows(this.pool.threads, most + 8) },
     }
+  }
+}
+
+/** null where the browser gives no such memory, or does not know the kernels' instructions. */
+function heapOrNull(threads: number): Heap | null {
+  try {
+    return Heap.make(threads)
+  } catch {
+    return null
   }
 }
 

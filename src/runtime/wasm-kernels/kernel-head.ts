@@ -110,7 +110,7 @@ export class KernelHead {
       scores.lse[at] = most + log
       scores.logprob[at] = (z[target] as number) - most - log
       scores.entropy[at] = entropy
-      scores.argmax[at] = z.indexOf(most)
+      scores.argmax[at] = Math.max(0, z.indexOf(most))
       scores.meanLogit[at] = mean
     })
     return room

@@ -1,6 +1,6 @@
 /** The inner loops of our own engine on WebAssembly, as code: products over packed matrices, norms, rotation, attention, SwiGLU. */
 
-import { call, type Code, f32, f32x4, FunctionWriter, get, i32, i32x4, type Local, set, type Type, when, type WrittenFunction, writeModule } from './assembler'
+import { type Code, f32, f32x4, FunctionWriter, get, i32, i32x4, type Local, set, type Type, when, type WrittenFunction, writeModule } from './assembler'
 import { writeMix, writeOuter, writeProduct, writeScores, writeSpread } from './product-code'
 
 export { DEPTH_STEP, OUTER_ROWS, PANEL } from './product-code'
@@ -50,21 +50,18 @@ const bytes = (count: Code): Code => i32.mul(count, i32.const(4))
 const plus = (local: Local, by: Code): Code => set(local, i32.add(get(local), by))
 const sumOf = (v: Code): Code => f32.add(f32.add(f32x4.lane(v, 0), f32x4.lane(v, 1)), f32.add(f32x4.lane(v, 2), f32x4.lane(v, 3)))
 
-/** Place of exp in the module. */
-const EXP = 0
-const exp = (x: Code): Code => call(EXP, x)
-
-/** exp of four floats within 2 units of the last place (Cephes' polynomial); below −87.3 it is about 1e-38 instead of less. */
-function writeExp(): WrittenFunction {
-  const writer = new FunctionWriter(['v128'], 'v128')
-  const [x] = writer.params as [Local]
-  const [n, r] = writer.localsOf('v128', 2) as [Local, Local]
+/**
+ * exp of four floats within 2 units of the last place (Cephes' polynomial), for a function that is being written; below −87.3 it is about 1e-38
+ * instead of less. Written where it is used: a call costs as much.
+ */
+function expIn(writer: FunctionWriter): (value: Code) => Code {
+  const [x, n, r] = writer.localsOf('v128', 3) as [Local, Local, Local]
   const polynomial = [1.398199950e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1].reduce<Code>(
     (sum, c) => f32x4.add(f32x4.mul(sum, get(r)), f32x4.const(c)),
     f32x4.const(1.98756915e-4),
   )
-  const body = [
-    ...set(x, f32x4.max(f32x4.min(get(x), f32x4.const(88)), f32x4.const(-87.3))),
+  return (value) => [
+    ...set(x, f32x4.max(f32x4.min(value, f32x4.const(88)), f32x4.const(-87.3))),
     ...set(n, f32x4.nearest(f32x4.mul(get(x), f32x4.const(1.4426950408889634)))),
     ...set(r, f32x4.sub(f32x4.sub(get(x), f32x4.mul(get(n), f32x4.const(0.693359375))), f32x4.mul(get(n), f32x4.const(-2.12194440e-4)))),
     ...f32x4.mul(
@@ -72,7 +69,6 @@ function writeExp(): WrittenFunction {
       i32x4.shl(i32x4.add(i32x4.fromFloat(get(n)), i32x4.const(127)), 23),
     ),
   ]
-  return { name: null, writer, body }
 }
 
 /** A function whose pointers walk together, four floats a turn. */
@@ -143,6 +139,7 @@ function writeSoftmax(): WrittenFunction[] {
     const [p, n] = writer.params as [Local, Local]
     const [j, padded] = writer.localsOf('i32', 2) as [Local, Local]
     const [most, sum, value] = writer.localsOf('v128', 3) as [Local, Local, Local]
+    const exp = expIn(writer)
     const pairs = (v: Local): Code => f32.max(f32.max(f32x4.lane(get(v), 0), f32x4.lane(get(v), 1)), f32.max(f32x4.lane(get(v), 2), f32x4.lane(get(v), 3)))
     const end = i32.add(get(p), bytes(get(n)))
     return [
@@ -184,15 +181,20 @@ function writeVectors(): WrittenFunction[] {
 }
 
 function writeSwiglu(): WrittenFunction[] {
-  const sigmoid = (x: Code): Code => f32x4.div(f32x4.const(1), f32x4.add(f32x4.const(1), exp(f32x4.neg(x))))
+  const sigmoidIn = (writer: FunctionWriter): ((x: Code) => Code) => {
+    const exp = expIn(writer)
+    return (x) => f32x4.div(f32x4.const(1), f32x4.add(f32x4.const(1), exp(f32x4.neg(x))))
+  }
   const forward = walking('swiglu', ['i32', 'i32', 'i32', 'i32'], null, (writer, walk) => {
     const [gate, up, out, n] = writer.params as [Local, Local, Local, Local]
     const g = writer.local('v128')
+    const sigmoid = sigmoidIn(writer)
     return walk([gate, up, out], n, [...set(g, f32x4.load(get(gate))), ...f32x4.store(get(out), f32x4.mul(f32x4.mul(get(g), sigmoid(get(g))), f32x4.load(get(up))))])
   })
   const backward = walking('swigluBackward', ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], null, (writer, walk) => {
     const [gate, up, dOut, dGate, dUp, n] = writer.params as [Local, Local, Local, Local, Local, Local]
     const [g, s, d, u] = writer.localsOf('v128', 4) as [Local, Local, Local, Local]
+    const sigmoid = sigmoidIn(writer)
     return walk([gate, up, dOut, dGate, dUp], n, [
       ...set(g, f32x4.load(get(gate))),
       ...set(s, sigmoid(get(g))),
@@ -206,14 +208,15 @@ function writeSwiglu(): WrittenFunction[] {
   return [forward, backward]
 }
 
-/** A logit that no softmax sees, and whose products with its share stay finite. */
-const UNSEEN = -1e4
+/** A logit that no softmax sees, and whose product with its share is next to nothing. */
+const UNSEEN = -1e30
 
 function writeLogits(): WrittenFunction[] {
   const sums = walking('logitSums', ['i32', 'i32', 'i32'], null, (writer, walk) => {
     const [z, n, out] = writer.params as [Local, Local, Local]
     const [j, padded] = writer.localsOf('i32', 2) as [Local, Local]
     const [most, sum, weighted, e, d] = writer.localsOf('v128', 5) as [Local, Local, Local, Local, Local]
+    const exp = expIn(writer)
     const lanes = [0, 1, 2, 3].map((lane) => f32x4.lane(get(most), lane)) as [Code, Code, Code, Code]
     return [
       ...set(padded, i32.and(i32.add(get(n), i32.const(3)), i32.const(-4))),
@@ -236,6 +239,7 @@ function writeLogits(): WrittenFunction[] {
   const slopes = walking('logitSlopes', ['i32', 'i32', 'i32', 'f32', 'f32', 'f32', 'f32'], null, (writer, walk) => {
     const [z, out, n, lse, a, b, entropy] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
     const d = writer.local('v128')
+    const exp = expIn(writer)
     return walk([z, out], n, [
       ...set(d, f32x4.sub(f32x4.load(get(z)), f32x4.splat(get(lse)))),
       ...f32x4.store(
@@ -250,7 +254,6 @@ function writeLogits(): WrittenFunction[] {
 /** The module; it imports memory 'env.memory', whose exports are Kernels. */
 export function kernelModule(shared: boolean, maximumPages: number): Uint8Array<ArrayBuffer> {
   const functions = [
-    writeExp(),
     writeProduct('product4', 4, 1),
     writeProduct('product2', 2, 1),
     writeProduct('product2of2', 2, 2),

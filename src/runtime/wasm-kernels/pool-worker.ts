@@ -4,7 +4,7 @@ import { Heap } from './heap'
 import type { Runner } from './layer'
 import type { Plan } from './plan'
 import { runTask, type Task } from './task'
-import { BARRIER_WORDS, teamOf } from './team'
+import { BARRIER_WORDS, failTeam, teamOf } from './team'
 
 /** What a thread is told first; then come tasks. */
 export interface PoolStart {
@@ -17,14 +17,21 @@ export interface PoolStart {
 }
 
 let runner: Runner | null = null
+let words: Int32Array | null = null
 
 self.onmessage = ({ data }: MessageEvent<PoolStart | Task>) => {
   if (!('memory' in data)) {
-    if (runner) runTask(runner, data)
+    try {
+      if (runner) runTask(runner, data)
+    } catch {
+      // The first thread waits for this one and then says that the task failed.
+      if (words) failTeam(words)
+    }
     return
   }
   const { memory, module, plan, threads, index, barrier } = data
   const heap = Heap.over(memory, module)
-  runner = { heap, plan, team: teamOf(threads, index, new Int32Array(memory.buffer, barrier, BARRIER_WORDS)) }
+  words = new Int32Array(memory.buffer, barrier, BARRIER_WORDS)
+  runner = { heap, plan, team: teamOf(threads, index, words) }
   self.postMessage('ready')
 }

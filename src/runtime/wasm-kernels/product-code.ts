@@ -89,7 +89,7 @@ export function writeOuter(): WrittenFunction {
 export function writeScores(): WrittenFunction {
   const writer = new FunctionWriter(['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'f32'])
   const [q, k, kStride, out, n, dim, scale] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
-  const [j, d, from] = writer.localsOf('i32', 3) as [Local, Local, Local]
+  const [j, d, from, rest] = writer.localsOf('i32', 4) as [Local, Local, Local, Local]
   const keys = writer.localsOf('i32', 4)
   const sums = writer.localsOf('v128', 4)
   const value = writer.local('v128')
@@ -97,23 +97,27 @@ export function writeScores(): WrittenFunction {
   // The sums of four registers as one register.
   const low = f32x4.add(f32x4.shuffle(get(a), get(b), [0, 4, 1, 5]), f32x4.shuffle(get(a), get(b), [2, 6, 3, 7]))
   const high = f32x4.add(f32x4.shuffle(get(c), get(e), [0, 4, 1, 5]), f32x4.shuffle(get(c), get(e), [2, 6, 3, 7]))
-  const body = writer.loop(j, get(n), 4, [
+  /** So many floats of the query with those of four keys. */
+  const along = (floats: number): Code => [
+    ...Array.from({ length: floats / 4 }, (_, u) => [
+      ...set(value, f32x4.load(get(from), 16 * u)),
+      ...sums.flatMap((sum, i) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), f32x4.load(get(keys[i] as Local), 16 * u))))),
+    ]).flat(),
+    ...[...keys, from].flatMap((pointer) => plus(pointer, i32.const(4 * floats))),
+  ]
+  const tokens = writer.loop(j, get(n), 4, [
     ...keys.flatMap((key, i) => set(key, i === 0 ? get(k) : i32.add(get(keys[i - 1] as Local), get(kStride)))),
     ...sums.flatMap((sum) => set(sum, f32x4.const(0))),
     ...set(from, get(q)),
-    ...writer.loop(d, get(dim), 4, [
-      ...set(value, f32x4.load(get(from))),
-      ...sums.flatMap((sum, i) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), f32x4.load(get(keys[i] as Local)))))),
-      ...keys.flatMap((key) => plus(key, i32.const(16))),
-      ...plus(from, i32.const(16)),
-    ]),
+    ...writer.loop(d, i32.sub(get(dim), get(rest)), 32, along(32)),
+    ...writer.loop(d, get(rest), 8, along(8)),
     ...set(a, low),
     ...set(c, high),
     ...f32x4.store(get(out), f32x4.mul(f32x4.add(f32x4.shuffle(get(a), get(c), [0, 1, 4, 5]), f32x4.shuffle(get(a), get(c), [2, 3, 6, 7])), f32x4.splat(get(scale)))),
     ...plus(out, i32.const(16)),
     ...plus(k, i32.mul(get(kStride), i32.const(4))),
   ])
-  return { name: 'scores', writer, body }
+  return { name: 'scores', writer, body: [...set(rest, i32.and(get(dim), i32.const(31))), ...tokens] }
 }
 
 export function writeMix(): WrittenFunction {
