@@ -152,14 +152,14 @@ export function readLink(hash: string): LinkContent {
   })
   take('reward_funcs', (value) => {
     const weights = params.get('reward_weights')
-    const read = readRewards(parseJson(value), weights === null ? null : weights.split(',').map(Number))
+    const read = readRewards(parseJson(value), weights === null ? null : weightsOf(weights))
     // Code of a link is only text here: the sandbox runs what a person has allowed.
     if (read) config = { ...config, grpo: { ...config.grpo, ...read } }
     else refuse(`reward_funcs must be a list of reward functions, with reward_weights as many numbers, not ${quote(value)}`)
   })
   take('reward_weights', (value) => {
     if (params.has('reward_funcs')) return
-    const read = readRewards(config.grpo.reward_funcs, value.split(',').map(Number))
+    const read = readRewards(config.grpo.reward_funcs, weightsOf(value))
     if (read) config = { ...config, grpo: { ...config.grpo, ...read } }
     else refuse(`reward_weights must be one number for each reward function, not ${quote(value)}`)
   })
@@ -247,4 +247,9 @@ const MOST_NAMED = 8
 function listed(names: readonly string[]): string {
   const more = names.length - MOST_NAMED
   return `${names.slice(0, MOST_NAMED).map(quote).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** Numbers of a list with commas; an empty place is none. */
+function weightsOf(text: string): number[] {
+  return text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
 }

@@ -45,6 +45,18 @@ describe('another environment without a preset', () => {
     expect(nextConfig(ownClass, heavy, null).grpo.reward_weights).toEqual([2])
   })
 
+  it('a function goes on judging those of its environments that are there, and all where none is', () => {
+    const limited = (only?: string[]) => ({ ...mine, ...(only && { only }) })
+    const of = (only: string[], spec: EnvironmentSpec) => {
+      const before = { ...lane, environment: several, grpo: { ...lane.grpo, reward_funcs: [{ name: 'environment', take: 'own' } as const, limited(only)] } }
+      return nextConfig(spec, before, null).grpo.reward_funcs.at(-1)
+    }
+    const others: EnvironmentSpec = { ...(several as Extract<EnvironmentSpec, { kind: 'mix' }>), members: several.kind === 'mix' ? several.members.slice(0, 1) : [] }
+    expect(of(['lane', 'pasted rows'], others)).toEqual(limited(['lane']))
+    expect(of(['catch'], others)).toEqual(limited())
+    expect(of(['lane'], ownClass)).toEqual(limited())
+  })
+
   it('keeps the model, its precision and its adapter; not a folder that may not be there', () => {
     for (const from of [guess, sums]) for (const spec of [ownClass, rows, several]) expect(nextConfig(spec, from, null).model).toBe(TINY_NUMBERS_MODEL)
     expect(nextConfig(ownClass, { ...lane, model: TINY_NUMBERS_MODEL, precision: 'int8', adapter: { kind: 'file', name: 'a' } }, null)).toMatchObject({

@@ -1,8 +1,8 @@
 /** What of a run's settings goes on where another environment takes the place of the present one. Pure. */
 
 import type { GrpoConfig, RunConfig } from '../core/config'
-import { datasetsOf, type EnvironmentSpec, singleSpecs } from '../core/environment-spec'
-import { NEEDS_SOLUTION, OWN_REWARD } from '../core/reward-funcs'
+import { datasetsOf, type EnvironmentSpec, singleSpecs, specName } from '../core/environment-spec'
+import { NEEDS_SOLUTION, OWN_REWARD, type RewardFunc } from '../core/reward-funcs'
 import { CURATED_MODELS, isHubModel } from '../env/models'
 import { defaultWithModel, withModel } from './model-settings'
 import { defaultConfig, presetOf } from './presets'
@@ -72,12 +72,20 @@ function rewardsFor({ grpo: { reward_funcs, reward_weights }, environment }: Run
   const judges = plays(next.environment)
   const hasRows = datasetsOf(next.environment).length > 0
   const pairs = reward_funcs
-    .map((func, i) => ({ func, weight: reward_weights?.[i] ?? 1 }))
+    .map((func, i) => ({ func: limitedTo(func, next.environment), weight: reward_weights?.[i] ?? 1 }))
     .filter(({ func: { name } }) => (name === 'environment' ? judges : hasRows || !NEEDS_SOLUTION.includes(name)))
   if (pairs.length === 0) return nexts
   // Where there was no environment nobody could choose its reward.
   if (judges && !plays(environment)) pairs.unshift({ func: OWN_REWARD, weight: 1 })
   return tidy({ reward_funcs: pairs.map(({ func }) => func), reward_weights: pairs.map(({ weight }) => weight) })
+}
+
+/** A function that judges some environments alone goes on with those that are there; where none is, it judges all. */
+function limitedTo(given: RewardFunc, spec: EnvironmentSpec): RewardFunc {
+  const { only, ...func } = given
+  const names = spec.kind === 'mix' ? spec.members.map(({ environment }) => specName(environment)) : []
+  const left = only?.filter((name) => names.includes(name)) ?? []
+  return left.length > 0 ? { ...func, only: left } : func
 }
 
 /** Whether episodes are played, not only prompts answered. */

@@ -33,8 +33,8 @@ describe('the sentence of state', () => {
 
   it('names the stage of the run’s plan that is being made, and after which it rests', () => {
     const plan: Message = { type: 'plan', kind: 'sft', at: 0, stages: 2, doing: 'training', done: 3, of: 9, metrics: {} }
-    expect(describeRun(after([running, plan]), 0)).toBe('Stage 1 of 2 · SFT · training 3/9')
-    expect(describeRun(after([running, plan, state({ state: 'paused', step: 0 })]), 0)).toBe('Paused · stage 1 of 2 · SFT · training 3/9')
+    expect(describeRun(after([running, plan]), 0)).toBe('Stage 1 of 3 · SFT · training 3/9')
+    expect(describeRun(after([running, plan, state({ state: 'paused', step: 0 })]), 0)).toBe('Paused · stage 1 of 3 · SFT · training 3/9')
     const record = { kind: 'sft' as const, dataset: '', rows: 1, steps: 9, settings: DEFAULT_STAGE.sft, afterStep: 0, first: {}, last: {} }
     expect(describeRun(after([running, plan, { type: 'stages', stages: [record] }, state({ state: 'paused', step: 0 })]), 0)).toBe('Paused after SFT 9 steps')
     expect(phaseOf(after([running, plan]))).toBe('running stage-0')

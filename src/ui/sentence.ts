@@ -90,9 +90,9 @@ function describeOwnEvaluation({ evaluation }: RunView): string | null {
 
 const DOING = { before: 'measuring the policy before it', rows: 'playing its rows', training: 'training', after: 'measuring the policy after it' } as const
 
-/** The stage of the run's own plan that is being made. */
+/** The stage of the run's own plan that is being made; GRPO is its last. */
 function describePlan({ kind, at, stages, doing, done, of }: PlanView): string {
-  return `Stage ${at + 1} of ${stages} · ${kind.toUpperCase()} · ${DOING[doing]} ${done}/${of}`
+  return `Stage ${at + 1} of ${stages + 1} · ${kind.toUpperCase()} · ${DOING[doing]} ${done}/${of}`
 }
 
 function describePause(view: RunView, { at }: Extract<RunState, { state: 'paused' }>): string {

@@ -17,7 +17,7 @@ import { groupSeeds } from '../train/seeds'
 import type { Message, PlanDoing } from './protocol'
 import type { RunSetup } from './setup'
 import { prepareStage, type StageData } from './stage-data'
-import { trainStage } from './stage-training'
+import { checkStage, trainStage } from './stage-training'
 
 /** Part of the random key of a stage's scenarios: others than a GRPO step's. */
 const PLAN_KEY = 0x706c616e
@@ -62,14 +62,17 @@ export class StagePlan {
     const stage = at === null ? undefined : plan[at]
     if (at === null || !stage) return
     const told: Told = { gate, signal, tell: (doing, done, of, metrics) => this.post({ type: 'plan', kind: stage.kind, at, stages: plan.length, doing, done, of, ...(metrics && { metrics }) }) }
+    const refused = refusal(stage)
     const last = this.keeper.done.at(-1)
     const known = last?.planned === at - 1 ? last.after : undefined
-    const before = known ?? (await this.measure(run, 'before', told))
+    const before = known ?? (refused ? undefined : await this.measure(run, 'before', told))
     const begin = await run.engine.exportState()
     const common = { kind: stage.kind, planned: at, settings: stage.settings, ...(before && { before }) }
     let name = ''
     let rows = 0
     try {
+      // Before anything is played for it.
+      if (refused) throw refused
       const data = await this.rowsOf(stage, at, run, told)
       ;({ name } = data)
       rows = data.prepared.prepared.examples.length
@@ -171,4 +174,15 @@ async function train(engine: Engine, data: StageData, { settings }: PlannedStage
     },
   })
   return done
+}
+
+/** Why a stage cannot be trained by its settings; null when it can. */
+function refusal({ kind, settings }: PlannedStage): PlaygroundError | null {
+  try {
+    checkStage(kind, settings)
+    return null
+  } catch (error) {
+    if (error instanceof PlaygroundError) return error
+    throw error
+  }
 }
