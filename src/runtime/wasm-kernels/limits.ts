@@ -7,6 +7,6 @@ export const limits = {
   keptBytes: 256e6,
   /** Most bytes of logits at once. */
   logitBytes: 64e6,
-  /** Multiplications of a task from which on all threads take part: waking them costs as much as about 0.2 ms of one. */
-  sharedWork: 8e6,
+  /** Multiplications of a task from which on all threads take part, about 2 ms of one: others may be slow to wake. */
+  sharedWork: 5e7,
 }
