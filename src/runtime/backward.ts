@@ -1,6 +1,7 @@
 /** The training backward pass of one micro-batch: from d loss / d log-prob and entropy to the flat gradient's part vector. */
 
 import type { ArtifactName } from '../artifacts/spec'
+import { breathe } from './breathe'
 import type { DeviceTensor } from './device'
 import type { ForwardPass, LayersPass } from './forward'
 import { headGradient, type RowGradient, slopeInputs } from './head'
@@ -11,7 +12,10 @@ import type { HeadPass } from './wasm-kernels/kernel-head'
 
 /** Writes the whole part vector of `parameters` (every trained tensor). Device tensors are kept by `scope`. */
 export async function backward(model: LoadedModel, scope: Scope, { layers, micro }: ForwardPass, temperature: number, gradientOf: RowGradient): Promise<void> {
-  if (layers.by === 'kernels') return throughKernels(model, layers.pass, layers.head, gradientOf)
+  if (layers.by === 'kernels') {
+    throughKernels(model, layers.pass, layers.head, gradientOf)
+    return breathe()
+  }
   const { device, weights, spec } = model
   const { rows, states } = layers
   const full = spec.lora === null

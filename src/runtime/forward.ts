@@ -1,6 +1,7 @@
 /** The training forward pass of one micro-batch: keeps each layer's input, scores the trained rows. */
 
 import type { ArtifactName } from '../artifacts/spec'
+import { breathe } from './breathe'
 import { type DeviceTensor, hostFloats } from './device'
 import { type HeadChunk, scoreRows } from './head'
 import { type TrainingWork, trainingWork } from './kernels/training-kernels'
@@ -67,6 +68,7 @@ export async function forward(
   const { layers, chunks } = model.kernels
     ? throughKernels(model, model.kernels, scope, micro, temperature, adapter, trains)
     : await throughGraphs(model, scope, micro, temperature, adapter, trains)
+  if (model.kernels) await breathe()
   return { micro, layers, chunks }
 }
 

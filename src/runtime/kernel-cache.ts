@@ -1,5 +1,6 @@
 /** The KV cache of our own WebAssembly kernels: tokens of all slots in their memory, new ones appended in place. */
 
+import { breathe } from './breathe'
 import { type DeviceTensor, hostFloats } from './device'
 import type { KvCache } from './kv-cache'
 import type { LoadedModel } from './model'
@@ -42,13 +43,14 @@ export class KernelCache implements KvCache {
     kernels.release(before)
   }
 
-  prefill(x: DeviceTensor, slot: number, before: number, n: number): Promise<DeviceTensor> {
+  async prefill(x: DeviceTensor, slot: number, before: number, n: number): Promise<DeviceTensor> {
     const rows = Array.from({ length: n }, (_, i) => ({ slot, position: before + i }))
     const y = this.append(hostFloats(x), rows)
-    return Promise.resolve(this.model.device.upload(y, [n, y.length / n]))
+    await breathe()
+    return this.model.device.upload(y, [n, y.length / n])
   }
 
-  decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor> {
+  async decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor> {
     const { hidden_size: hidden } = this.model.spec.config
     const all = hostFloats(x)
     const given = new Float32Array(slots.length * hidden)
@@ -56,7 +58,8 @@ export class KernelCache implements KvCache {
     const got = this.append(given, slots.map((slot) => ({ slot, position: lengths[slot] as number })))
     const y = new Float32Array(this.slots * hidden)
     slots.forEach((slot, row) => y.set(got.subarray(row * hidden, (row + 1) * hidden), slot * hidden))
-    return Promise.resolve(this.model.device.upload(y, [this.slots, hidden]))
+    await breathe()
+    return this.model.device.upload(y, [this.slots, hidden])
   }
 
   copy(from: number, to: readonly number[], length: number): void {

@@ -51,7 +51,7 @@ describe('another environment without a preset', () => {
       const before = { ...lane, environment: several, grpo: { ...lane.grpo, reward_funcs: [{ name: 'environment', take: 'own' } as const, limited(only)] } }
       return nextConfig(spec, before, null).grpo.reward_funcs.at(-1)
     }
-    const others: EnvironmentSpec = { ...(several as Extract<EnvironmentSpec, { kind: 'mix' }>), members: several.kind === 'mix' ? several.members.slice(0, 1) : [] }
+    const others: EnvironmentSpec = { ...(several), members: several.kind === 'mix' ? several.members.slice(0, 1) : [] }
     expect(of(['lane', 'pasted rows'], others)).toEqual(limited(['lane']))
     expect(of(['catch'], others)).toEqual(limited())
     expect(of(['lane'], ownClass)).toEqual(limited())
