@@ -172,18 +172,19 @@ it('chat answers with the tools, by both models, and stops', async () => {
   expect(base).toMatch(/message "\w+[^]*<tool_call>/)
 
   await dom.getByTestId('chat-tools').uncheck()
-  // Hot enough to go on for long; stopped from inside the page, as soon as something is written.
+  // Hot enough to go on for long; stopped from inside the page, as soon as it can be: a frame later it may have ended.
   await dom.getByTestId('chat-temperature').fill('5')
   await dom.getByTestId('chat-text').fill('Hello')
-  const stopped = dom.waitForFunction(() => {
-    const button = document.querySelector<HTMLButtonElement>('[data-testid="chat-stop"]')
-    const last = [...document.querySelectorAll('[data-testid="chat-answer"]')].at(-1)
-    if (!button || !last?.querySelector('[data-author="model"]')) return false
-    button.click()
-    return true
+  await dom.evaluate(() => {
+    const observer = new MutationObserver(() => {
+      const button = document.querySelector<HTMLButtonElement>('[data-testid="chat-stop"]')
+      if (!button) return
+      observer.disconnect()
+      button.click()
+    })
+    observer.observe(document.body, { childList: true, subtree: true })
   })
   await dom.getByTestId('chat-text').press('Enter')
-  await stopped
   await expect.poll(ended).toEqual(['end-of-turn', 'end-of-turn', 'stopped'])
   await page.press('step')
   expect((await page.until('paused')).history).toHaveLength(1)
