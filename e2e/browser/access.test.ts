@@ -113,7 +113,12 @@ it('axe finds nothing serious on any panel, dialog, sheet, menu, lesson, tour or
 async function tabTo(dom: Page, testId: string, wrong: Set<string>) {
   for (let stops = 0; stops < 260; stops++) {
     await dom.keyboard.press('Tab')
-    const now = await focus(dom)
+    let now = await focus(dom)
+    // A panel that comes at this moment moves what lies below it: what counts is where the focus is once it stands.
+    for (let k = 0; k < 5 && now.wrong !== '' && now.id !== 'body'; k++) {
+      await dom.waitForTimeout(100)
+      now = await focus(dom)
+    }
     // Between the last stop and the first one is the browser's own bar.
     if (now.wrong !== '' && now.id !== 'body') wrong.add(now.wrong)
     if (now.id === testId) return
@@ -123,7 +128,7 @@ async function tabTo(dom: Page, testId: string, wrong: Set<string>) {
 
 for (const viewport of [DESK, PHONE]) {
   it(`by keyboard alone from Train to the adapter's file, ${viewport.width} px wide`, async () => {
-    const page = await openPlayground(browser, server.url, linkOf({ env: 'lane', seed: 7, prompts_per_step: 2, max_steps: 30, backend: 'wasm' }), undefined, {
+    const page = await openPlayground(browser, server.url, linkOf({ env: 'lane', seed: 7, prompts_per_step: 2, max_steps: 2000, backend: 'wasm' }), undefined, {
       viewport,
       reducedMotion: 'reduce',
       acceptDownloads: true,
