@@ -27,7 +27,7 @@ export function configOf(preset: Preset['id'], grpo: Partial<GrpoConfig> = {}): 
 }
 
 /** The shipped model with a fresh LoRA from the config's seed; room for every episode of a step. */
-export function tinyEngine({ grpo, lora, model }: RunConfig, microBatchTokens?: number): Promise<EngineInstance> {
+export function tinyEngine({ grpo, lora, model }: RunConfig, microBatchTokens?: number, ownKernels = true): Promise<EngineInstance> {
   return createEngine({
     source: fileSource(`${PUBLIC}/${model}`),
     lora,
@@ -37,6 +37,7 @@ export function tinyEngine({ grpo, lora, model }: RunConfig, microBatchTokens?: 
     contextLength: 768,
     modelName: model,
     seed: grpo.seed,
+    ownKernels,
     ...(microBatchTokens === undefined ? {} : { microBatchTokens }),
   })
 }

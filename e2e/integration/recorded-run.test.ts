@@ -19,7 +19,8 @@ it('is the run of its settings and seed', async () => {
   const { config } = run
   const environment = builtinEnvironment('lane')
   await environment.connect()
-  const [engine, chat] = [await tinyEngine(config), await tinyChat()]
+  // It was recorded on onnxruntime's graphs, whose sums round otherwise than our kernels'; one AdamW step makes 6e-5 of it.
+  const [engine, chat] = [await tinyEngine(config, undefined, false), await tinyChat()]
   try {
     const trainer = new GrpoTrainer({ config, engine, environment, chat, onEvent: () => undefined })
     const wanted = comparisons.find(({ step, temperature }) => step === 0 && temperature > 0)
@@ -50,9 +51,8 @@ it('is the run of its settings and seed', async () => {
 })
 
 /** Equal to the fifth place where the model wrote. */
-/** It was recorded on onnxruntime's graphs, whose sums round otherwise than our kernels' once a few steps were trained. */
 function expectClose(mask: readonly number[], actual: readonly number[] | null | undefined, expected: readonly number[] | null | undefined) {
   mask.forEach((bit, at) => {
-    if (bit === 1) expect(actual?.[at]).toBeCloseTo(expected?.[at] as number, 4)
+    if (bit === 1) expect(actual?.[at]).toBeCloseTo(expected?.[at] as number, 5)
   })
 }
