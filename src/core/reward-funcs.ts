@@ -82,6 +82,12 @@ export function isFor({ only }: Pick<RewardFunc, 'only'>, played: string | undef
   return only === undefined || chosen === undefined || played === undefined || only.includes(chosen[played] ?? played)
 }
 
+/** One reward for each of `all`: what `own` were given, in their order, and null for the others. */
+export function amongAll<T>(all: readonly T[], own: readonly T[], rewards: readonly (number | null)[]): (number | null)[] {
+  const given = new Map(own.map((one, i) => [one, rewards[i] ?? null]))
+  return all.map((one) => given.get(one) ?? null)
+}
+
 /** Whether the environment's own reward is all there is, as it has always been. */
 export function isOwnRewardAlone(funcs: readonly RewardFunc[], weights: readonly number[] | null): boolean {
   const [only, second] = funcs

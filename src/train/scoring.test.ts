@@ -17,7 +17,7 @@ function episode(content: string, reward: number | null, turnRewards: (number | 
 }
 
 const grpo = (reward_funcs: RewardFunc[], reward_weights: number[] | null = null, more: Partial<GrpoConfig> = {}): GrpoConfig => ({ ...DEFAULT_GRPO, num_generations: 2, reward_funcs, reward_weights, ...more })
-const score = (episodes: Episode[], settings: GrpoConfig, more: object = {}) => scoreEpisodes(episodes, { grpo: settings, environment: 'lane', step: 3, ...more })
+const score = (episodes: Episode[], settings: GrpoConfig, more: object = {}) => scoreEpisodes(episodes, { grpo: settings, environment: 'lane', chosen: undefined, step: 3, ...more })
 
 const ENVIRONMENT: RewardFunc = { name: 'environment', take: 'own' }
 const FORMAT: RewardFunc = { name: 'think_format_reward' }

@@ -7,7 +7,7 @@ import type { Episode } from '../core/episode'
 import { UNSCORABLE_EXITS } from '../core/episode'
 import { PlaygroundError } from '../core/errors'
 import type { Metrics } from '../core/events'
-import { type ChosenNames, type CustomReward, type EnvironmentTake, isFor, isOwnRewardAlone, NEEDS_SOLUTION, type RewardFunc, rewardName, rewardNames } from '../core/reward-funcs'
+import { amongAll, type ChosenNames, type CustomReward, type EnvironmentTake, isFor, isOwnRewardAlone, NEEDS_SOLUTION, type RewardFunc, rewardName, rewardNames } from '../core/reward-funcs'
 import { advantages, advantagesByFunction, groupStatistics, type GroupStatistics, mean, weightedRewards } from '../rl'
 import type { RewardArguments } from '../rl/rewards/contract'
 
@@ -34,8 +34,8 @@ export interface ScoringOptions {
   grpo: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights' | 'max_steps'>
   /** The environment's name. */
   environment: string
-  /** Of several environments; absent in a run of one, in which no function is limited. */
-  chosen?: ChosenNames | undefined
+  /** chosenBy's, of several environments; undefined in a run of one, in which no function is limited. Every place that scores must say it. */
+  chosen: ChosenNames | undefined
   step: number
   /** Absent: this place has no sandbox. */
   callCustom?: CallCustom
@@ -87,10 +87,10 @@ export async function scoreEpisodes(episodes: readonly Episode[], options: Scori
   for (const func of reward_funcs) {
     const own = scorable.filter(({ environment }) => isFor(func, environment, options.chosen))
     // Called with its own episodes alone, as if there were no others.
-    const given = own.length === scorable.length ? await column(func, scorable, args, options) : own.length === 0 ? { rewards: [] } : await column(func, own, argumentsOf(own, options), options)
-    const rewards = new Map(own.map((episode, i) => [episode, given.rewards[i] ?? null]))
-    columns.push(scorable.map((episode) => rewards.get(episode) ?? null))
-    Object.assign(metrics, 'metrics' in given ? given.metrics : {})
+    const isIdle = own.length === 0 && scorable.length > 0
+    const given = isIdle ? { rewards: [], metrics: {} } : await column(func, own, own.length === scorable.length ? args : argumentsOf(own, options), options)
+    columns.push(amongAll(scorable, own, given.rewards))
+    Object.assign(metrics, given.metrics)
   }
   const sums = weightedRewards(columns, reward_weights ?? reward_funcs.map(() => 1))
   const places = new Map(scorable.map((episode, i) => [episode, i]))

@@ -12,7 +12,7 @@ import { rollout } from '../rollout/rollout'
 import { demonstrations, preferences } from '../train/datasets'
 import { evaluate } from '../train/evaluate'
 import { assertNotStopped } from '../train/guard'
-import { scoreEpisodes } from '../train/scoring'
+import { chosenBy, scoreEpisodes } from '../train/scoring'
 import { groupSeeds } from '../train/seeds'
 import type { Message, PlanDoing } from './protocol'
 import type { RunSetup } from './setup'
@@ -149,7 +149,7 @@ async function playedRows({ kind, rows }: PlannedStage, at: number, run: Planned
   const request = { step: 0, groupSeeds: seeds, num_generations: grpo.num_generations, split: 'train' as const, config: { ...grpo, seed: hash(grpo.seed, PLAN_KEY, at) }, system_prompt, user_prompt, environment, sampler: engine, chat, onEvent, gate, signal }
   const episodes = await (run.rollout ?? rollout)(request)
   assertNotStopped(signal)
-  await scoreEpisodes(episodes, { grpo, environment: environment.name, step: 1, ...(run.callCustom && { callCustom: run.callCustom }), signal })
+  await scoreEpisodes(episodes, { grpo, environment: environment.name, chosen: chosenBy(run), step: 1, ...(run.callCustom && { callCustom: run.callCustom }), signal })
   assertNotStopped(signal)
   if (rows.from === 'pairs') {
     const none = `In none of the ${seeds.length} groups that were played is one episode better than another, so there is no pair.`

@@ -1,7 +1,7 @@
 /** Calls reward functions on the episodes that the page shows, before anything is trained with them. */
 
 import { errorText } from './error-text'
-import { type ChosenNames, type EnvironmentTake, isFor, NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../../core/reward-funcs'
+import { amongAll, type ChosenNames, type EnvironmentTake, isFor, NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../../core/reward-funcs'
 import { builtinReward } from '../../rl/rewards/builtin'
 import type { CompletionMessage } from '../../rl/rewards/contract'
 import type { Sandbox } from '../../store/sandbox-store'
@@ -67,8 +67,7 @@ export async function tryRewards(
       const own = all.filter(({ view }) => isFor(func, view.environment, chosen))
       if (own.length === 0) return { rewards: all.map(() => null), error: null, metrics: {}, logs: [] }
       const { rewards, ...told } = await tried(func, own, environment, call)
-      const given = new Map(own.map((episode, i) => [episode, rewards[i] ?? null]))
-      return { ...told, rewards: all.map((episode) => given.get(episode) ?? null) }
+      return { ...told, rewards: amongAll(all, own, rewards) }
     }),
   )
   return { names: rewardNames(funcs, environment), columns, sums: weightedRewards(columns.map(({ rewards }) => rewards), weights ?? funcs.map(() => 1)) }
