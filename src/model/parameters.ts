@@ -59,8 +59,12 @@ export function elements(dims: readonly number[]): number {
   return dims.reduce((a, b) => a * b, 1)
 }
 
+const sizeOf = (specs: readonly ParameterSpec[]): number => specs.reduce((n, { dims }) => n + elements(dims), 0)
+
+/** Number of base parameters of one layer: as many multiplications it takes of a token. */
+export const countLayerParameters = (config: ModelConfig): number => sizeOf(blockParameters(config))
+
 /** Number of base parameters, a tied head counted once. */
 export function countParameters(config: ModelConfig): number {
-  const sum = (specs: ParameterSpec[]): number => specs.reduce((n, spec) => n + elements(spec.dims), 0)
-  return sum(outerParameters(config)) + config.num_hidden_layers * sum(blockParameters(config))
+  return sizeOf(outerParameters(config)) + config.num_hidden_layers * countLayerParameters(config)
 }

@@ -6,7 +6,8 @@ import { type DeviceTensor, hostFloats } from './device'
 import { type HeadChunk, scoreRows } from './head'
 import { type TrainingWork, trainingWork } from './kernels/training-kernels'
 import type { LoadedModel, Scope } from './model'
-import { type HeadRow, type MicroBatch, microBatchArrays } from './packing'
+import { type HeadRow, type MicroBatch, microBatchArrays, microBatchIds } from './packing'
+import { gatherRows } from './rows'
 import { batchRows, type BatchRows, type KernelEngine, type KernelPass } from './wasm-kernels/kernel-engine'
 import type { HeadPass } from './wasm-kernels/kernel-head'
 import { VIEW_WORDS } from './wasm-kernels/layer'
@@ -84,8 +85,7 @@ async function throughGraphs(
 ): Promise<Through> {
   const { device, sessions, weights, parameters, spec } = model
   const { batch, tokens } = micro
-  const arrays = microBatchArrays(micro)
-  const ids = device.host(arrays.ids, [batch * tokens])
+  const ids = device.host(microBatchIds(micro), [batch * tokens])
   const embedded = await device.run(await sessions.get('embed'), { ...weights.table, ids })
   const states = [scope.keep(embedded.x as DeviceTensor)]
   const passed = { ids, states, rows: batch * tokens }
@@ -96,6 +96,7 @@ async function throughGraphs(
     const chunks = await scored()
     return { layers: { by: 'graphs', ...passed, shared: {}, chunks, kept: null, work }, chunks }
   }
+  const arrays = microBatchArrays(micro)
   const shared = {
     positions: device.host(arrays.positions, [batch, tokens]),
     bias: scope.keep(device.upload(arrays.bias, [batch, 1, tokens, tokens])),
@@ -126,24 +127,17 @@ function throughKernels(
   adapter: readonly DeviceTensor[] | undefined,
   trains: boolean,
 ): Through {
-  const { hidden_size: hidden } = spec.config
-  const table = hostFloats(weights.table.table)
+  const ids = micro.rows.flatMap((row) => row.ids)
+  const batch = batchRows(ids.length)
   const starts: number[] = []
-  let rows = 0
-  for (const row of micro.rows) {
-    starts.push(rows)
-    rows += row.ids.length
+  let start = 0
+  for (const { positions, branches } of micro.rows) {
+    starts.push(start)
+    batch.positions.set(positions, start)
+    viewsOf(branches, start, batch)
+    start += positions.length
   }
-  const batch = batchRows(rows)
-  const x = new Float32Array(rows * hidden)
-  micro.rows.forEach((row, r) => {
-    const start = starts[r] as number
-    row.ids.forEach((id, i) => {
-      x.set(table.subarray(id * hidden, (id + 1) * hidden), (start + i) * hidden)
-      batch.positions[start + i] = row.positions[i] as number
-    })
-    viewsOf(row.branches, start, batch)
-  })
+  const x = gatherRows(hostFloats(weights.table.table), spec.config.hidden_size, ids)
   const pass = kernels.forward(x, batch, adapter, trains)
   scope.atEnd(() => kernels.end(pass))
   const scored = headRows(micro, starts)

@@ -4,6 +4,7 @@ import { breathe } from './breathe'
 import { type DeviceTensor, hostFloats } from './device'
 import type { KvCache } from './kv-cache'
 import type { LoadedModel } from './model'
+import { gatherRows } from './rows'
 import { batchRows, type KernelEngine } from './wasm-kernels/kernel-engine'
 import { VIEW_WORDS } from './wasm-kernels/layer'
 
@@ -52,10 +53,7 @@ export class KernelCache implements KvCache {
 
   async decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor> {
     const { hidden_size: hidden } = this.model.spec.config
-    const all = hostFloats(x)
-    const given = new Float32Array(slots.length * hidden)
-    slots.forEach((slot, row) => given.set(all.subarray(slot * hidden, (slot + 1) * hidden), row * hidden))
-    const got = this.append(given, slots.map((slot) => ({ slot, position: lengths[slot] as number })))
+    const got = this.append(gatherRows(hostFloats(x), hidden, slots), slots.map((slot) => ({ slot, position: lengths[slot] as number })))
     const y = new Float32Array(this.slots * hidden)
     slots.forEach((slot, row) => y.set(got.subarray(row * hidden, (row + 1) * hidden), slot * hidden))
     await breathe()

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TrainSequence } from '../core/engine'
 import { RandomStream } from '../core/random'
-import { type MicroBatch, microBatchArrays, microBatchPlaces, packBatch, PADDING_BRANCH, type PackingOptions } from './packing'
+import { type MicroBatch, microBatchArrays, microBatchIds, microBatchPlaces, packBatch, PADDING_BRANCH, type PackingOptions } from './packing'
 
 const linear: PackingOptions = { tokenBudget: 64, multiple: 8, batchSizes: [1, 2, 4, 8], cost: (tokens) => tokens }
 /** So steep that no two sequences share a row. */
@@ -34,7 +34,7 @@ function randomBatch(seed: number): TrainSequence[] {
 }
 
 /** Ids and positions that row position `at` may see, in order, read from the arrays that the engine uses. */
-function visible({ ids, positions, bias }: ReturnType<typeof microBatchArrays>, tokens: number, row: number, at: number): number[][] {
+function visible({ ids, positions, bias }: ReturnType<typeof microBatchArrays> & { ids: Int32Array }, tokens: number, row: number, at: number): number[][] {
   const seen = range(tokens).filter((j) => bias[(row * tokens + at) * tokens + j] === 0)
   return [seen.map((j) => ids[row * tokens + j] as number), seen.map((j) => Number(positions[row * tokens + j]))]
 }
@@ -50,7 +50,7 @@ function expectRight(batch: readonly TrainSequence[], plan: readonly MicroBatch[
     if (rows > 1) expect(rows * tokens).toBeLessThanOrEqual(options.tokenBudget)
     expect(micro.sequences).toEqual([...micro.sequences].sort((a, b) => a - b))
     whole.push(...micro.sequences)
-    const arrays = microBatchArrays(micro)
+    const arrays = { ids: microBatchIds(micro), ...microBatchArrays(micro) }
     expect([...new Set(arrays.bias)].filter((value) => value !== 0 && value !== Math.fround(-1e9))).toEqual([])
     micro.rows.forEach((row, r) => {
       expect(row.ids.length).toBeLessThanOrEqual(tokens)

@@ -151,22 +151,27 @@ export function packBatch(batch: readonly TrainSequence[], options: PackingOptio
   return out
 }
 
-/** Host arrays of a micro-batch: ids and positions [batch, tokens], bias [batch, 1, tokens, tokens]. */
-export function microBatchArrays({ batch, tokens, rows }: MicroBatch): { ids: Int32Array; positions: BigInt64Array; bias: Float32Array } {
+/** Ids of a micro-batch, [batch, tokens]; padding is 0. */
+export function microBatchIds({ batch, tokens, rows }: MicroBatch): Int32Array {
   const ids = new Int32Array(batch * tokens)
+  rows.forEach((row, r) => ids.set(row.ids, r * tokens))
+  return ids
+}
+
+/** What the block graphs read besides: positions [batch, tokens], bias [batch, 1, tokens, tokens]. */
+export function microBatchArrays({ batch, tokens, rows }: MicroBatch): { positions: BigInt64Array; bias: Float32Array } {
   const positions = new BigInt64Array(batch * tokens)
   const bias = new Float32Array(batch * tokens * tokens).fill(-1e9)
   rows.forEach((row, r) => {
-    row.ids.forEach((id, i) => {
-      ids[r * tokens + i] = id
-      positions[r * tokens + i] = BigInt(row.positions[i] as number)
+    row.positions.forEach((position, i) => {
+      positions[r * tokens + i] = BigInt(position)
       const base = (r * tokens + i) * tokens
       for (let j = 0; j <= i; j++) if (row.branches[j] === 0 || row.branches[j] === row.branches[i]) bias[base + j] = 0
     })
     // Padding looks at itself: a row of the bias must not be masked throughout.
     for (let i = row.ids.length; i < tokens; i++) bias[(r * tokens + i) * tokens + i] = 0
   })
-  return { ids, positions, bias }
+  return { positions, bias }
 }
 
 /** Stands for the branch of padding, which sees itself alone. */

@@ -9,6 +9,7 @@ import { HostCache } from './host-cache'
 import { KernelCache } from './kernel-cache'
 import type { KvCache } from './kv-cache'
 import { integers, type LoadedModel, scalar } from './model'
+import { gatherRows } from './rows'
 import type { KernelEngine } from './wasm-kernels/kernel-engine'
 
 /** The largest float32 below 1: a uniform that rounded up to 1 would lie behind the last token. */
@@ -101,6 +102,7 @@ export class EngineSampler implements Sampler {
     const ids = new Array<number>(this.slots).fill(0)
     for (const { slot, id } of tokens) ids[slot] = id
     this.reserve(Math.max(...slots.map((slot) => this.length(slot))) + 1)
+    this.checkIds(ids)
     const x = await this.embed(ids)
     const y = await this.cache.decode(x, slots, this.lengths)
     device.copy(slots.map((slot) => ({ from: y, fromOffset: slot * hidden, to: this.hidden, toOffset: slot * hidden, count: hidden })))
@@ -142,23 +144,15 @@ export class EngineSampler implements Sampler {
 
   private sampleByKernels(kernels: KernelEngine, requests: readonly { slot: number; uniform: number }[], temperature: number): SampledToken[] {
     const { hidden_size: hidden } = this.model.spec.config
-    const states = hostFloats(this.hidden)
-    const x = new Float32Array(requests.length * hidden)
-    requests.forEach(({ slot }, row) => x.set(states.subarray(slot * hidden, (slot + 1) * hidden), row * hidden))
+    const x = gatherRows(hostFloats(this.hidden), hidden, requests.map(({ slot }) => slot))
     const greedy = temperature === 0
     return kernels.head.sample(x, greedy ? 1 : temperature, greedy ? null : requests.map(({ uniform }) => Math.min(uniform, ALMOST_ONE)), TOP).map(finite)
   }
 
   private async embed(ids: readonly number[]): Promise<DeviceTensor> {
     const { device, sessions, weights, spec, kernels } = this.model
-    this.checkIds(ids)
-    if (kernels) {
-      const table = hostFloats(weights.table.table)
-      const x = new Float32Array(ids.length * spec.config.hidden_size)
-      const { hidden_size: hidden } = spec.config
-      ids.forEach((id, row) => x.set(table.subarray(id * hidden, (id + 1) * hidden), row * hidden))
-      return device.upload(x, [ids.length, hidden])
-    }
+    const { hidden_size: hidden } = spec.config
+    if (kernels) return device.upload(gatherRows(hostFloats(weights.table.table), hidden, ids), [ids.length, hidden])
     const out = await device.run(await sessions.get('embed'), { ...weights.table, ids: integers(device, ids) })
     return out.x as DeviceTensor
   }

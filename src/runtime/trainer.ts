@@ -3,7 +3,7 @@
 import type { Adapter, NamedTensor, OptimizerParams, SequenceGradient, SequenceScores, Trainer, TrainerState, TrainSequence } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import { BATCH_SIZES } from '../artifacts/spec'
-import { blockParameters, elements } from '../model/parameters'
+import { countLayerParameters } from '../model/parameters'
 import { backward } from './backward'
 import { type DeviceTensor, hostFloats } from './device'
 import { forward, type ForwardPass } from './forward'
@@ -171,7 +171,7 @@ export class EngineTrainer implements Trainer {
 
   private packing(): PackingOptions {
     const { config } = this.model.spec
-    const perLayer = blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
+    const perLayer = countLayerParameters(config)
     // FLOPs of attention's two products per pair of tokens; measured, a row's time has the same shape.
     const perPair = 4 * config.num_attention_heads * config.head_dim
     return {

@@ -2,7 +2,7 @@
 
 import { PlaygroundError } from '../../core/errors'
 import { modulePath } from '../../core/linear-layers'
-import { blockParameters, elements } from '../../model/parameters'
+import { countLayerParameters } from '../../model/parameters'
 import { type DeviceTensor, hostFloats } from '../device'
 import type { LoadedModel } from '../model'
 import { ropeTables } from '../weights'
@@ -37,7 +37,7 @@ export interface KernelPass {
 /** What the kernels ask of a model besides its widths. */
 export function kernelsFit({ spec, device }: Pick<LoadedModel, 'spec' | 'device'>): boolean {
   const { config, lora, precision } = spec
-  const blocks = config.num_hidden_layers * blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
+  const blocks = config.num_hidden_layers * countLayerParameters(config)
   const bytes = 8 * (blocks + config.vocab_size * config.hidden_size)
   return device.backend === 'wasm' && precision === 'float32' && lora !== null && fits(config) && bytes <= limits.packedBytes
 }
@@ -68,7 +68,7 @@ export class KernelEngine {
   ) {
     const { config } = model.spec
     this.head = new KernelHead(heap, plan, pool)
-    this.perRow = config.num_hidden_layers * blockParameters(config).reduce((n, { dims }) => n + elements(dims), 0)
+    this.perRow = config.num_hidden_layers * countLayerParameters(config)
   }
 
   /** null where the kernels do not fit the model, or the browser refuses them. */
@@ -125,8 +125,7 @@ export class KernelEngine {
     const count = rows.positions.length
     const { batch, values, state } = this.roomToAppend(count, rows.most)
     heap.floats(state.at, x.length).set(x)
-    heap.integers(batch.positions, count).set(rows.positions)
-    heap.integers(batch.views, rows.views.length).set(rows.views)
+    this.place(batch, rows)
     heap.integers(batch.tokens, count).set(tokens)
     const states = new Array<Rows>(plan.layers.length + 1).fill(state)
     this.pool.run({ kind: 'forward', batch: { ...batch, lora }, values: [values], states, caches }, count * this.perRow)
@@ -141,9 +140,8 @@ export class KernelEngine {
     this.appending = null
     const scratch = new Scratch(this.heap)
     try {
-      const seen = Math.ceil(most / MOST_STEP) * MOST_STEP
-      const given = { positions: new Int32Array(count), views: new Int32Array(count * VIEW_WORDS), most: seen }
-      const batch = { ...this.batch(given, false, scratch, null), tokens: scratch.integers(new Int32Array(count)) }
+      const room = this.batchRoom(scratch, count, Math.ceil(most / MOST_STEP) * MOST_STEP, false)
+      const batch = { ...room, tokens: scratch.rows(count, 1).at }
       this.appending = { batch, values: layerValues(scratch, plan, count), state: scratch.rows(count, plan.hidden), scratch }
       return this.appending
     } catch (error) {
@@ -160,7 +158,8 @@ export class KernelEngine {
       const count = rows.positions.length
       const { layers, hidden: width } = this.plan
       const keeps = trains && layers.length * count * valueBytes(this.plan) <= limits.keptBytes
-      const batch = this.batch(rows, lora, scratch, null)
+      const batch = this.batchRoom(scratch, count, rows.most, lora)
+      this.place(batch, rows)
       const values = Array.from({ length: keeps ? layers.length : 1 }, () => layerValues(scratch, this.plan, count))
       const first = { at: scratch.floats(x), stride: width }
       const states = [first, ...layers.map(() => (trains ? scratch.rows(count, width) : first))]
@@ -222,7 +221,7 @@ export class KernelEngine {
   /** Packs the adapter if another was packed or it has changed. Returns whether there is one. */
   private useLora(tensors: readonly DeviceTensor[] | undefined): boolean {
     const { parameters, spec } = this.model
-    if (tensors === parameters.zeroTensors()) return false
+    if (tensors !== undefined && tensors === parameters.zeroTensors()) return false
     const changes = parameters.changes
     if (this.packed && this.packed.tensors === tensors && this.packed.changes === changes) return true
     const byLayer = this.plan.layers.map((_, layer) => parameters.layerInputs(layer, tensors))
@@ -231,18 +230,23 @@ export class KernelEngine {
     return true
   }
 
-  private batch({ positions, views, most }: BatchRows, lora: boolean, scratch: Scratch, tokens: Int32Array | null): Batch {
+  /** Room for a batch of rows that see at most `most` tokens each; `place` says where they stand. */
+  private batchRoom(scratch: Scratch, rows: number, most: number, lora: boolean): Batch {
     const { plan } = this
-    const rows = positions.length
     return {
       rows,
-      positions: scratch.integers(positions),
-      views: scratch.integers(views),
+      positions: scratch.rows(rows, 1).at,
+      views: scratch.rows(rows, VIEW_WORDS).at,
       most,
-      tokens: tokens && scratch.integers(tokens),
+      tokens: null,
       lora,
       scratch: { normed: scratch.rows(rows, plan.hidden), gated: scratch.rows(rows, plan.inner), scores: scratch.rows(this.pool.threads, most + 8) },
     }
+  }
+
+  private place(batch: Batch, { positions, views }: BatchRows): void {
+    this.heap.integers(batch.positions, positions.length).set(positions)
+    this.heap.integers(batch.views, views.length).set(views)
   }
 }
 

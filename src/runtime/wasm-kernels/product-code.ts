@@ -86,10 +86,20 @@ export function writeOuter(): WrittenFunction {
   return { name: 'outer', writer, body }
 }
 
+/** `work` over the floats of a head: as many large pieces as fit, then small ones, of which the head is a multiple. Large is a power of two. */
+function inPieces(writer: FunctionWriter, dim: Local, [large, small]: readonly [number, number], work: (floats: number) => Code): Code {
+  const [d, rest] = writer.localsOf('i32', 2) as [Local, Local]
+  return [
+    ...set(rest, i32.and(get(dim), i32.const(large - 1))),
+    ...writer.loop(d, i32.sub(get(dim), get(rest)), large, work(large)),
+    ...writer.loop(d, get(rest), small, work(small)),
+  ]
+}
+
 export function writeScores(): WrittenFunction {
   const writer = new FunctionWriter(['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'f32'])
   const [q, k, kStride, out, n, dim, scale] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
-  const [j, d, from, rest] = writer.localsOf('i32', 4) as [Local, Local, Local, Local]
+  const [j, from] = writer.localsOf('i32', 2) as [Local, Local]
   const keys = writer.localsOf('i32', 4)
   const sums = writer.localsOf('v128', 4)
   const value = writer.local('v128')
@@ -105,25 +115,24 @@ export function writeScores(): WrittenFunction {
     ]).flat(),
     ...[...keys, from].flatMap((pointer) => plus(pointer, i32.const(4 * floats))),
   ]
-  const tokens = writer.loop(j, get(n), 4, [
+  const body = writer.loop(j, get(n), 4, [
     ...keys.flatMap((key, i) => set(key, i === 0 ? get(k) : i32.add(get(keys[i - 1] as Local), get(kStride)))),
     ...sums.flatMap((sum) => set(sum, f32x4.const(0))),
     ...set(from, get(q)),
-    ...writer.loop(d, i32.sub(get(dim), get(rest)), 32, along(32)),
-    ...writer.loop(d, get(rest), 8, along(8)),
+    ...inPieces(writer, dim, [32, 8], along),
     ...set(a, low),
     ...set(c, high),
     ...f32x4.store(get(out), f32x4.mul(f32x4.add(f32x4.shuffle(get(a), get(c), [0, 1, 4, 5]), f32x4.shuffle(get(a), get(c), [2, 3, 6, 7])), f32x4.splat(get(scale)))),
     ...plus(out, i32.const(16)),
     ...plus(k, i32.mul(get(kStride), i32.const(4))),
   ])
-  return { name: 'scores', writer, body: [...set(rest, i32.and(get(dim), i32.const(31))), ...tokens] }
+  return { name: 'scores', writer, body }
 }
 
 export function writeMix(): WrittenFunction {
   const writer = new FunctionWriter(Array.from({ length: 7 }, () => ADDRESS))
   const [p, v, vStride, out, n, dim, add] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
-  const [d, j, weight, row, rest] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
+  const [j, weight, row] = writer.localsOf('i32', 3) as [Local, Local, Local]
   const value = writer.local('v128')
   const sums = writer.localsOf('v128', 8)
   const columns = (count: number): Code => {
@@ -144,18 +153,13 @@ export function writeMix(): WrittenFunction {
       ...plus(v, i32.const(16 * count)),
     ]
   }
-  const body = [
-    ...set(rest, i32.and(get(dim), i32.const(31))),
-    ...writer.loop(d, i32.sub(get(dim), get(rest)), 32, columns(8)),
-    ...writer.loop(d, get(rest), 4, columns(1)),
-  ]
-  return { name: 'mix', writer, body }
+  return { name: 'mix', writer, body: inPieces(writer, dim, [32, 4], (floats) => columns(floats / 4)) }
 }
 
 export function writeSpread(): WrittenFunction {
   const writer = new FunctionWriter(Array.from({ length: 6 }, () => ADDRESS))
   const [weights, x, out, outStride, n, dim] = writer.params as [Local, Local, Local, Local, Local, Local]
-  const [d, j, weight, row, rest] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
+  const [j, weight, row] = writer.localsOf('i32', 3) as [Local, Local, Local]
   const value = writer.local('v128')
   const parts = writer.localsOf('v128', 8)
   const columns = (count: number): Code => {
@@ -174,10 +178,5 @@ export function writeSpread(): WrittenFunction {
       ...plus(x, i32.const(16 * count)),
     ]
   }
-  const body = [
-    ...set(rest, i32.and(get(dim), i32.const(31))),
-    ...writer.loop(d, i32.sub(get(dim), get(rest)), 32, columns(8)),
-    ...writer.loop(d, get(rest), 4, columns(1)),
-  ]
-  return { name: 'spread', writer, body }
+  return { name: 'spread', writer, body: inPieces(writer, dim, [32, 4], (floats) => columns(floats / 4)) }
 }
