@@ -4,7 +4,8 @@ import type { DiscoveredEnvironment, DiscoveredTool } from '../../core/discovere
 import { PlaygroundError } from '../../core/errors'
 import type { RunRecord } from '../../core/run-record'
 import { applyToolEdits } from '../../core/tool-edits'
-import { docstring, methodNames, py, pyString } from './python'
+import { environmentHead, ownNames } from './environment-head'
+import { methodNames, py, pyString } from './python'
 import { pythonPattern, toolMethod, type Sent } from './tool-methods'
 
 /** Catalogue entries whose observations are put into words by readers.py, and the function there. */
@@ -47,23 +48,9 @@ export function environmentScript(run: RunRecord, server: string, game = 'game')
   const imports = isGame
     ? [`import ${game}`, 'from games import GameEpisodes', 'from playground import tool']
     : [...(reader === undefined ? [] : ['import readers']), 'from playground import tool', 'from sessions import ServerEpisodes, Step, call_tool, filled  # noqa: F401']
+  const about = `The environment ${environment.name.replaceAll(/\s+/g, ' ')} for TRL. Methods without a leading underscore are tools, but reset.`
   return [
-    docstring(`The environment ${environment.name.replaceAll(/\s+/g, ' ')} for TRL. Methods without a leading underscore are tools, but reset.`, 0),
-    '',
-    'from __future__ import annotations',
-    '',
-    'from typing import Any, Literal  # noqa: F401',
-    '',
-    ...imports,
-    '',
-    '# What the model reads of the tools, word for word as on the page; TRL would sort them by name and could not say all of it.',
-    `TOOLS: list[dict[str, Any]] = ${py(tools)}`,
-    '',
-    `SYSTEM_PROMPT = ${pyString(config.system_prompt)}`,
-    '# TRL appends what reset answers, with nothing between.',
-    `USER_PROMPT = ${pyString(config.user_prompt)}`,
-    '',
-    '',
+    ...environmentHead({ about, imports, ofTools: 'TRL would sort them by name and could not say all of it.', tools }, config),
     `class PlaygroundEnvironment(${isGame ? 'GameEpisodes' : 'ServerEpisodes'}):`,
     '    """One episode at a time. Methods have no return hint: transformers would add it to the tool’s schema."""',
     '',
@@ -96,11 +83,8 @@ function serverFacts(discovered: DiscoveredEnvironment | null, server: string, r
 /** What is sent for a tool, by the name that the model calls. */
 function sentOf({ config, environment }: RunRecord): (name: string) => Sent {
   if (config.environment.kind === 'builtin') {
-    // Renamed twice, a tool has its last name.
-    const own = new Map<string, string>()
-    for (const edit of config.tool_edits) if (edit.kind === 'rename') own.set(edit.tool, edit.name)
-    const games = new Map([...own].map(([id, name]) => [name, id]))
-    return (name) => ({ kind: 'game', name: games.get(name) ?? name })
+    const own = ownNames(config.tool_edits)
+    return (name) => ({ kind: 'game', name: own(name) })
   }
   const { discovered } = environment
   if (!discovered) return () => ({ kind: 'unknown' })

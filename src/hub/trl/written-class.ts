@@ -3,6 +3,7 @@
 import type { PageFunction } from '../../core/environment-spec'
 import type { RunRecord } from '../../core/run-record'
 import type { Tool } from '../../core/tools'
+import { environmentHead, ownNames } from './environment-head'
 import { docstring, isIdentifier, methodNames, py, pyString } from './python'
 import { typeHint } from './tool-methods'
 
@@ -29,10 +30,7 @@ export function writtenClassScript({ config, environment: { tools } }: RunRecord
   const { lines, successAt, hasReward, judges } = facts ?? UNKNOWN
   const name = isIdentifier(called) && !CLASSES.includes(called) ? called : 'Environment'
   const known = tools.map((tool) => tool.function.name)
-  // Renamed twice, a tool has its last name.
-  const ids = new Map<string, string>()
-  for (const edit of config.tool_edits) if (edit.kind === 'rename') ids.set(edit.tool, edit.name)
-  const own = known.map((tool) => [...ids].find(([, last]) => last === tool)?.[0] ?? tool)
+  const own = known.map(ownNames(config.tool_edits))
   const methods = methodNames(own, METHODS)
   const refusal = (method: string, id = method): string => {
     const line = Object.hasOwn(lines, id) ? `, line ${lines[id]}` : ''
@@ -43,23 +41,10 @@ export function writtenClassScript({ config, environment: { tools } }: RunRecord
     ...tools.map((tool, i) => [...head(tool, methods[i] as string), refusal(methods[i] as string, own[i])]),
     ...(hasReward ? [['    def get_reward(self) -> float | None:', `        """${REWARD}"""`, refusal('get_reward')]] : []),
   ]
+  const about = `The environment ${called} for TRL. On the page it is a class in JavaScript (${source}); here its methods are to be written in Python.`
+  const ofTools = 'what a method’s types and docstring say changes nothing here.'
   return [
-    docstring(`The environment ${called} for TRL. On the page it is a class in JavaScript (${source}); here its methods are to be written in Python.`, 0),
-    '',
-    'from __future__ import annotations',
-    '',
-    'from typing import Any, Literal  # noqa: F401',
-    '',
-    'from written import Written, episodes_of',
-    '',
-    '# What the model reads of the tools, word for word as on the page; what a method’s types and docstring say changes nothing here.',
-    `TOOLS: list[dict[str, Any]] = ${py(tools)}`,
-    '',
-    `SYSTEM_PROMPT = ${pyString(config.system_prompt)}`,
-    '# TRL appends what reset answers, with nothing between.',
-    `USER_PROMPT = ${pyString(config.user_prompt)}`,
-    '',
-    '',
+    ...environmentHead({ about, imports: ['from written import Written, episodes_of'], ofTools, tools }, config),
     `class ${name}(Written):`,
     '    """One episode. `self.random` draws by the episode’s seed; `self.done = True` ends the episode.',
     '',

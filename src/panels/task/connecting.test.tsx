@@ -1,5 +1,4 @@
 // @vitest-environment happy-dom
-import { act } from 'react'
 import { expect, it } from 'vitest'
 import { StoresProvider } from '../../store/hooks'
 import { restoredMessage, runRecord, runsMessage } from '../../store/testing/kept'
@@ -47,7 +46,7 @@ it('a run of which nothing is kept ends for good, a recording leaves its file al
 it('what is no server is used, not connected to', async () => {
   const page = await open(...stepMessages(1), runsMessage([]))
   await page.type('preset-select', 'several')
-  for (let i = 0; i < 200 && !page.find('mix-use'); i++) await act(async () => new Promise((resolve) => setTimeout(resolve, 25)))
+  await page.until('mix-use')
   await page.press('mix-use')
   expect(page.text('start-over')).toContain('This starts a new run at step 0.')
   expect(page.text('connect-anyway')).toBe('Use it and start over')

@@ -1,5 +1,4 @@
 // @vitest-environment happy-dom
-import { act } from 'react'
 import { expect, it } from 'vitest'
 import type { EnvironmentSpec } from '../../core/environment-spec'
 import { defaultConfig } from '../../store/presets'
@@ -18,13 +17,9 @@ async function open(hash = '') {
     ),
     hash,
   )
-  const until = async (id: string) => {
-    for (let i = 0; i < 200 && !page.find(id); i++) await act(async () => new Promise((resolve) => setTimeout(resolve, 25)))
-    expect(page.find(id), id).not.toBeNull()
-  }
   const all = (id: string) => [...page.host.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)]
   const environment = () => page.stores.setup.getState().config.environment
-  return { ...page, until, all, environment }
+  return { ...page, all, environment }
 }
 
 it('several environments begin with the present one; weights, prompts and members change the settings', async () => {

@@ -1,5 +1,4 @@
 // @vitest-environment happy-dom
-import { act } from 'react'
 import { expect, it } from 'vitest'
 import { StoresProvider } from '../../store/hooks'
 import { engineMessages } from '../../store/testing/script'
@@ -16,18 +15,13 @@ async function open(hash = '') {
     hash,
   )
   await page.say(...engineMessages())
-  const until = async (id: string) => {
-    for (let i = 0; i < 200 && !page.find(id); i++) await act(async () => new Promise((resolve) => setTimeout(resolve, 25)))
-    expect(page.find(id), id).not.toBeNull()
-    return page.find(id)?.textContent
-  }
-  return { ...page, until, grpo: () => page.stores.setup.getState().config.grpo }
+  return { ...page, textOf: async (id: string) => (await page.until(id)).textContent, grpo: () => page.stores.setup.getState().config.grpo }
 }
 
 it('a preset says which settings of a person it replaced, and gives them back', async () => {
   const page = await open('#v=1&env=lane&num_generations=4&temperature=0.5')
   await page.type('preset-select', 'guess')
-  expect(await page.until('preset-took')).toContain('replaced what you had changed: num_generations, temperature.')
+  expect(await page.textOf('preset-took')).toContain('replaced what you had changed: num_generations, temperature.')
   expect(page.grpo()).toMatchObject({ num_generations: 8, temperature: 1 })
   await page.press('put-back')
   expect(page.grpo()).toMatchObject({ num_generations: 4, temperature: 0.5 })
@@ -44,7 +38,7 @@ it.each([
 ])('a kind of which nothing is used yet says what Train goes on with: %s', async (kind, sentence) => {
   const page = await open()
   await page.type('preset-select', kind)
-  expect(await page.until('still')).toBe(sentence)
+  expect(await page.textOf('still')).toBe(sentence)
   expect(page.stores.setup.getState().config.environment).toEqual({ kind: 'builtin', name: 'lane' })
   await page.type('preset-select', 'lane')
   expect(page.find('still')).toBeNull()

@@ -30,7 +30,14 @@ export async function mount(draw: (stores: Stores) => ReactElement, hash = '') {
   const find = <T extends HTMLElement = HTMLButtonElement>(id: string) => host.querySelector<T>(`[data-testid="${id}"]`)
   const press = (target: string | HTMLElement | null | undefined) => act(async () => (typeof target === 'string' ? find(target) : target)?.click())
   const type = (target: string | HTMLElement | null, text: string) => act(async () => change(typeof target === 'string' ? find(target) : target, text))
-  return { port, stores, host, say, find, press, type, unmount: () => act(() => unmount()) }
+  /** The element once it is there, for parts that load on their own. */
+  const until = async <T extends HTMLElement = HTMLElement>(id: string): Promise<T> => {
+    for (let i = 0; i < 200 && !find(id); i++) await act(async () => new Promise((resolve) => setTimeout(resolve, 25)))
+    const found = find<T>(id)
+    if (!found) throw new Error(`There is no ${id}, not after five seconds.`)
+    return found
+  }
+  return { port, stores, host, say, find, until, press, type, unmount: () => act(() => unmount()) }
 }
 
 /** React hears only of values that its own setter did not see: it listens to the prototype's. */
