@@ -9,6 +9,9 @@ import { engineError } from './wasm-device'
 /** GPUBufferUsage: STORAGE | COPY_SRC | COPY_DST. */
 const USAGE = 0x80 | 0x4 | 0x8
 
+/** Pipelines by their shader: engines of one page share the GPU that onnxruntime made, and the self-test's has its neighbour's widths. */
+const compiled = new WeakMap<GPUDevice, Map<string, Promise<GPUComputePipeline>>>()
+
 export class WebGpuDevice implements Device {
   readonly backend = 'webgpu'
   allocatedBytes = 0
@@ -177,9 +180,15 @@ export class WebGpuDevice implements Device {
     return buffer
   }
 
-  /** A compute pipeline of our own; rejects where the GPU refuses the shader. */
+  /** A compute pipeline of our own, compiled once for all engines on this GPU; rejects where the GPU refuses the shader. */
   pipeline(code: string): Promise<GPUComputePipeline> {
-    return this.device.createComputePipelineAsync({ layout: 'auto', compute: { module: this.device.createShaderModule({ code }), entryPoint: 'main' } })
+    const gpu = this.device
+    const known = compiled.get(gpu) ?? new Map<string, Promise<GPUComputePipeline>>()
+    compiled.set(gpu, known)
+    const made = known.get(code) ?? gpu.createComputePipelineAsync({ layout: 'auto', compute: { module: gpu.createShaderModule({ code }), entryPoint: 'main' } })
+    known.set(code, made)
+    made.catch(() => known.delete(code))
+    return made
   }
 
   /** What `make` makes of shaders, or null where the GPU refuses one of them. */

@@ -8,7 +8,9 @@ import type { WeightSource } from '../../../src/core/weights'
 import { FolderSource } from '../../../src/hub/folder-source'
 import { createEngine } from '../../../src/runtime/create'
 import type { Device } from '../../../src/runtime/device'
+import { parseModelConfig } from '../../../src/model/config'
 import { loadOrt } from '../../../src/runtime/ort'
+import { layoutOf } from '../../../src/runtime/parameters'
 import { selfTest } from '../../../src/runtime/self-test'
 import { sliceSource } from '../../../src/runtime/slice'
 import { CONFIG, LORA, QWEN2_CONFIG, randomModel, smallBatch } from '../../../src/runtime/testing/random-model'
@@ -46,6 +48,7 @@ interface EngineState {
   allocatedBytes: number
 }
 
+const SLICE_LORA = { ...LORA, r: 8 }
 /** Rows of whole blocks and more words than a slice keeps. */
 const BLOCKS = { hidden_size: 64, num_hidden_layers: 3, intermediate_size: 96, vocab_size: 3001 }
 const sourceOf = (model: SelfTestRequest['model']): WeightSource =>
@@ -65,6 +68,12 @@ function fickle(slice: WeightSource): WeightSource {
   }
 }
 
+/** Where the first layer's mlp.up_proj.lora_A lies in the gradient; it does not depend on what follows. */
+function wrongAt(): number {
+  const layout = layoutOf({ config: parseModelConfig({ ...CONFIG, ...BLOCKS }), lora: SLICE_LORA, precision: 'float32' })
+  return layout.find(({ layer, key }) => layer === 0 && key === 'mlp.up_proj.lora_A')?.offset ?? NaN
+}
+
 let disposed = 0
 
 /** Breaks every WebGPU device of this scope while `work` runs, and counts those that are given back. */
@@ -78,9 +87,10 @@ async function withFault<T>(fault: Fault, work: () => Promise<T>): Promise<T> {
   WebGpuDevice.prototype.run = async function (this: WebGpuDevice, ...args: Parameters<Device['run']>) {
     if (fault === 'throws') throw new PlaygroundError('engine', 'The engine stopped: no kernel for Gemm.')
     if (fault === 'lost') (await (await loadOrt('webgpu', 1)).env.webgpu.device).destroy()
+    // What a micro-batch adds to the gradient, whether graphs or our own passes computed it.
+    const { part } = args[1]
+    if (fault === 'gradient' && part) this.write(part, wrongAt(), new Float32Array(64).fill(2))
     const out = await right.apply(this, args)
-    const gradient = out['d.mlp.up_proj.lora_A']
-    if (fault === 'gradient' && gradient) this.write(gradient, 0, new Float32Array(64).fill(2))
     if (fault === 'not-finite') out.logprob?.tensor.data.fill(NaN as never)
     return out
   }
@@ -96,8 +106,7 @@ const draw = { temperature: 1, top_k: 0, top_p: 1, min_p: null }
 /** Makes an engine as the worker does, tests the slice that its loading left, and uses the engine again. */
 export async function testBesideEngine({ model, precision, faults }: SelfTestRequest): Promise<SelfTestRun[]> {
   const { source, slice } = sliceSource(sourceOf(model), { precision })
-  const lora = { ...LORA, r: 8 }
-  const engine = await createEngine({ source, lora, backend: 'webgpu', threads: 1, precision, slots: 2, contextLength: 64, modelName: model, adapterName: 'test' })
+  const engine = await createEngine({ source, lora: SLICE_LORA, backend: 'webgpu', threads: 1, precision, slots: 2, contextLength: 64, modelName: model, adapterName: 'test' })
   try {
     await engine.prefill(0, [1, 2, 3, 4, 5])
     const state = async (): Promise<EngineState> => ({
@@ -110,7 +119,7 @@ export async function testBesideEngine({ model, precision, faults }: SelfTestReq
     for (const fault of faults) {
       const before = await state()
       const began = performance.now()
-      const test = () => selfTest({ slice: fault === 'weight' ? fickle(kept) : kept, precision, lora, adapterName: 'Acme GPU 9', threads: 2 })
+      const test = () => selfTest({ slice: fault === 'weight' ? fickle(kept) : kept, precision, lora: SLICE_LORA, adapterName: 'Acme GPU 9', threads: 2 })
       const [report, rejected] = await withFault(fault, test).then(
         (report) => [report, null] as const,
         (error: unknown) => [null, error instanceof PlaygroundError ? error.kind : String(error)] as const,
