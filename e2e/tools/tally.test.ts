@@ -14,7 +14,13 @@ const report = (...testResults: ReturnType<typeof file>[]) => JSON.stringify({ t
 describe('tallyVitest', () => {
   it('counts tests one by one', () => {
     const text = report(file('a', 'failed', [['x', 'passed'], ['y', 'failed'], ['z', 'skipped']]), file('b', 'passed', [['w', 'passed']]))
-    expect(tallyVitest('unit', text, 1)).toEqual({ passed: 2, failed: 1, skipped: ['a: z'], troubles: [] })
+    expect(tallyVitest('unit', text, 1)).toEqual({ passed: 2, failed: 1, skipped: ['a: z'], troubles: ['a: y: no message'] })
+  })
+
+  it('names each failing test with what it said first, so that the end of a long log tells them', () => {
+    const failing = { fullName: 'page opens', status: 'failed', failureMessages: ['Timeout of 5 s\n    at page.ts'] }
+    const text = JSON.stringify({ testResults: [{ name: 'a', status: 'failed', message: '', assertionResults: [failing] }] })
+    expect(summary(tallyVitest('unit', text, 1)).split('\n')).toEqual(['FAILED a: page opens: Timeout of 5 s', '0 passed, 1 failed'])
   })
 
   it('counts a file that cannot be imported as one failure', () => {

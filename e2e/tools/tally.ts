@@ -7,7 +7,7 @@ export interface Tally {
   failed: number
   /** Full names of tests that did not run. */
   skipped: string[]
-  /** What failed without being a test: a crash, a file that cannot be imported, a project without tests. */
+  /** What failed, a sentence each: tests by their names, a crash, a file that cannot be imported, a project without tests. */
   troubles: string[]
 }
 
@@ -17,7 +17,7 @@ const report = z.object({
       name: z.string(),
       status: z.string(),
       message: z.string().optional(),
-      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()).nullish() })),
     }),
   ),
 })
@@ -52,12 +52,13 @@ export function tallyVitest(project: string, text: string | null, status: number
     let failedHere = 0
     for (const test of file.assertionResults) {
       if (test.status === 'passed') tally.passed += 1
-      else if (test.status === 'failed') failedHere += 1
-      else tally.skipped.push(`${file.name}: ${test.fullName}`)
+      else if (test.status === 'failed') {
+        failedHere += 1
+        trouble(`${file.name}: ${test.fullName}: ${firstLine(test.failureMessages?.[0]) || 'no message'}`)
+      } else tally.skipped.push(`${file.name}: ${test.fullName}`)
     }
-    tally.failed += failedHere
     if (file.status === 'failed' && failedHere === 0) {
-      trouble(`${file.name}: ${file.message?.split('\n')[0] || 'failed outside its tests'}`)
+      trouble(`${file.name}: ${firstLine(file.message) || 'failed outside its tests'}`)
     }
   }
   if (tally.passed + tally.failed === 0) trouble(`${project}: no test was executed`)
@@ -83,6 +84,10 @@ export function summary(tally: Tally): string {
     ...tally.troubles.map(sentence => `FAILED ${sentence}`),
     `${tally.passed} passed, ${tally.failed} failed`,
   ].join('\n')
+}
+
+function firstLine(message: string | undefined): string {
+  return message?.split('\n')[0] ?? ''
 }
 
 function parse(text: string): z.infer<typeof report> | null {
