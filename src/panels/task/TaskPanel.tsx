@@ -16,6 +16,7 @@ import { ModelSection, ModelSummary } from '../model/ModelSection'
 import { EnvironmentPicker } from './EnvironmentPicker'
 import { LinkedConsent } from './linked-consent'
 import { LinkedServer } from './LinkedServer'
+import { isDrawn } from './scene'
 import { SceneView } from './SceneView'
 import { Settings } from './Settings'
 
@@ -120,9 +121,11 @@ function CurrentScene() {
   const episode = useSelectedEpisode()
   const scene = episode?.answers.findLast((a) => a.scene !== undefined)?.scene ?? episode?.scene
   const coming = useReplay(({ state }) => state === 'coming')
+  const drawn = useSetup(({ config: { environment } }) => (environment.kind === 'builtin' && isDrawn(environment.name) ? environment.name : null))
   if (scene !== undefined) return <SceneView scene={scene} />
-  // Its place is kept, so that nothing jumps when the recording comes.
-  return coming ? <div className="scene coming" /> : null
+  // Its place is kept, so that nothing below is pushed away when the recording or the first episode comes.
+  const kept = coming ? 'lane' : drawn
+  return kept && <div className={`scene coming ${kept}`} />
 }
 
 function PromptsEdit() {

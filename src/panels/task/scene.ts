@@ -30,6 +30,11 @@ export type LaneScene = z.infer<typeof laneScene>
 export type CatchScene = z.infer<typeof catchScene>
 export type Scene = z.infer<typeof knownScene>
 
+/** Whether an environment of the page shows a drawing in every episode, so that its place can be kept before there is one. */
+export function isDrawn(environment: string): environment is 'lane' | 'catch' {
+  return environment === 'lane' || environment === 'catch'
+}
+
 /** The scene, or null for anything that cannot be drawn. */
 export function readScene(value: unknown): Scene | null {
   const result = knownScene.safeParse(value)
