@@ -1,23 +1,17 @@
 /** A class of the page in a folder for TRL: train.py says at once what is to be written, and what was written plays as the page does. */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import type { Environment } from '../../src/core/environment'
 import { RandomStream } from '../../src/core/random'
 import type { ToolEdit } from '../../src/core/tool-edits'
-import { readClass } from '../../src/env/custom/class-source'
-import { customEnvironment } from '../../src/env/custom/environment'
-import type { LiveAnswer } from '../../src/env/custom/live-client'
-import { liveSource } from '../../src/env/custom/live-source'
 import { withToolEdits } from '../../src/env/tool-edits'
 import { trlFolder } from '../../src/hub/trl'
 import { venvPython } from '../tools/venv'
 import { REFERENCE } from './reference'
 import { ask, comparable, playEpisode, randomCall, type PlayedEpisode } from './trl-episodes'
 import { recordOf, writeFolder } from './trl-run'
+import { classFacts, classOf, writeMethods } from './written-class'
 
 /** Everything that a method may give: a text, a number, a list, nothing, a reward, an error, an end. */
 const SHOP = `class Shop {
@@ -68,33 +62,15 @@ const BODIES = {
   get_reward: 'return None if self.left > 3 else self.left < 1',
 }
 
-/** The page's class without a sandbox around it. */
-function played(called: string, code: string): Environment {
-  const waiting = new Map<number, (answer: LiveAnswer) => void>()
-  const self: { postMessage: (data: LiveAnswer & { began?: true }) => void; onmessage?: (event: { data: unknown }) => void } = {
-    postMessage: (data) => data.began || waiting.get(data.id)?.(structuredClone(data)),
-  }
-  runInNewContext(liveSource('class', called, code), { self, console: {} })
-  let id = 0
-  const call = (message: object): Promise<LiveAnswer> => new Promise((resolve) => {
-    waiting.set(++id, (answer) => resolve({ ...answer, life: 1 }))
-    self.onmessage?.({ data: { ...structuredClone(message), id } })
-  })
-  return customEnvironment({ called, code }, () => ({ live: () => ({ call, end: () => undefined }) }))
-}
-
 async function exported(called: string, code: string, edits: ToolEdit[]) {
-  const environment = played(called, code)
+  const environment = classOf({ called, code })
   await environment.connect()
   const edited = withToolEdits(environment, edits)
   const run = recordOf('lane', edited, { environment: { kind: 'custom', called, code }, tool_edits: edits, system_prompt: '', user_prompt: edited.prompts.user })
   const folder = join(REFERENCE, 'trl-written', called)
-  const { facts } = readClass(code, called)
-  if (!facts) throw new Error(`${called} cannot be read`)
-  const { lines, heldOut, successAt, hasReward, givesReward } = facts
   // What train.py would load is no model.
   const adapter = ['adapter_config.json', 'adapter_model.safetensors'].map((path) => ({ path, content: '' }))
-  writeFolder(folder, trlFolder({ run, history: [], adapter, base: [{ path: 'config.json', content: '{}' }], written: [{ lines, heldOut, successAt, hasReward, judges: hasReward || givesReward }] }))
+  writeFolder(folder, trlFolder({ run, history: [], adapter, base: [{ path: 'config.json', content: '{}' }], written: [classFacts({ called, code })] }))
   return { folder, environment: edited, run }
 }
 
@@ -108,16 +84,6 @@ function train(folder: string): string {
   }
 }
 
-/** Writes the methods, each in place of its refusal. */
-function write(folder: string, bodies: Partial<typeof BODIES>): void {
-  const path = join(folder, 'environment.py')
-  const filled = Object.entries(bodies).reduce(
-    (script, [method, body]) => script.replace(new RegExp(`(def ${method}\\([^]*?)raise NotImplementedError\\(.*\\)`), (_, before: string) => `${before}${body}`),
-    readFileSync(path, 'utf8'),
-  )
-  writeFileSync(path, filled.replace('from written import', 'from playground import js_number as js\nfrom written import'))
-}
-
 it('says which methods are to be written, before any model is loaded, and starts when all are', async () => {
   const { folder } = await exported('Judged', JUDGED, [])
   expect(train(folder)).toBe(
@@ -128,11 +94,11 @@ it('says which methods are to be written, before any model is loaded, and starts
       '.',
   )
   const { get_reward: _, ...others } = BODIES
-  write(folder, others)
+  writeMethods(join(folder, 'environment.py'), others)
   const script = 'import pathlib, sys; sys.path.insert(0, sys.argv[1]); from written import unwritten; print(unwritten(pathlib.Path(sys.argv[1])))'
   const left = execFileSync(venvPython('reference'), ['-c', script, folder], { encoding: 'utf8' })
   expect(left.trim()).toBe("['Judged.get_reward is to be written: on the page it is get_reward in environment.js, line 34']")
-  write(folder, { get_reward: BODIES.get_reward })
+  writeMethods(join(folder, 'environment.py'), { get_reward: BODIES.get_reward })
   // Now it loads the model, which is none here.
   expect(train(folder)).not.toContain('write the environment')
 })
@@ -143,7 +109,7 @@ it.each([
 ])('plays as the page does once it is written: %s', async (_, called, code, edits) => {
   const { folder, environment } = await exported(called, code, edits)
   const { get_reward, ...bodies } = BODIES
-  write(folder, called === 'Judged' ? { ...bodies, get_reward } : bodies)
+  writeMethods(join(folder, 'environment.py'), called === 'Judged' ? { ...bodies, get_reward } : bodies)
   const episodes: PlayedEpisode[] = []
   for (let seed = 0; seed < 200; seed++) {
     const random = new RandomStream(seed, 5)
