@@ -1,11 +1,12 @@
 /** What an engine says of itself, that it keeps no memory from step to step, and how it ends. */
 
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { NamedTensor } from '../core/engine'
 import { countParameters } from '../model/parameters'
 import { parseModelConfig } from '../model/config'
 import { createEngine, type EngineInstance, type EngineOptions } from './create'
 import { slopes } from './gradient-probe'
+import { Sessions } from './sessions'
 import { CONFIG, LORA, randomModel, smallBatch } from './testing/random-model'
 
 const engines: EngineInstance[] = []
@@ -35,6 +36,20 @@ describe('an engine', () => {
     expect(engine.lora).toBeNull()
     expect(engine.info.trainable).toBe(engine.info.parameters)
     expect((await engine.exportParameters()).map(({ name }) => name)).toContain('model.embed_tokens.weight')
+  })
+
+  it('of our own kernels samples and trains without onnxruntime, which takes longest to load', async () => {
+    const asked = vi.spyOn(Sessions.prototype, 'get')
+    const engine = await start()
+    await engine.prefill(0, [1, 2, 3])
+    await engine.decode([{ slot: 0, id: (await engine.sample([{ slot: 0, uniform: 0.5 }], plain))[0]?.id ?? 0 }])
+    await engine.accumulate(smallBatch(), { temperature: 1 }, slopes)
+    await engine.optimizerStep(ADAM)
+    await engine.exportState()
+    expect(asked).not.toHaveBeenCalled()
+    await start({ ownKernels: false })
+    expect(asked).toHaveBeenCalled()
+    asked.mockRestore()
   })
 
   it('has no longer a context than the model', async () => {

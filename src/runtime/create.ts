@@ -10,13 +10,14 @@ import type { ArtifactSpec } from '../artifacts/spec'
 import type { Device } from './device'
 import { HEAD_LIMITS, type HeadLimits } from './head'
 import { type LoadedModel, RopeTables } from './model'
-import { loadOrt } from './ort'
+import { loadOrt, ORT_VERSION } from './ort'
+import { GraphOptimizer, HostOptimizer } from './optimizer'
 import { freshLora, layoutOf, Parameters } from './parameters'
 import { EngineSampler } from './sampler'
 import { Sessions } from './sessions'
 import { EngineTrainer } from './trainer'
 import { WasmDevice } from './wasm-device'
-import { KernelEngine } from './wasm-kernels/kernel-engine'
+import { KernelEngine, kernelsFit } from './wasm-kernels/kernel-engine'
 import { WebGpuDevice } from './webgpu-device'
 import { type DeviceWeights, frozenWeights, loadWeights, readBack } from './weights'
 
@@ -57,16 +58,17 @@ export async function createEngine(options: EngineOptions): Promise<EngineInstan
     throw new PlaygroundError('config', `Full-parameter training cannot have precision ${precision}.`, 'Choose float32, or train a LoRA.')
   }
   const spec: ArtifactSpec = { config, lora, precision }
-  const ort = await loadOrt(backend, threads)
-  const device: Device = backend === 'webgpu' ? new WebGpuDevice(ort, options.adapterName ?? 'GPU') : new WasmDevice(ort, threads)
+  const load = () => loadOrt(backend, threads)
+  const device: Device = backend === 'webgpu' ? new WebGpuDevice(await load(), options.adapterName ?? 'GPU') : new WasmDevice(load, threads)
   const sessions = new Sessions(device, spec)
+  const ownKernels = options.ownKernels !== false && kernelsFit({ spec, device })
   try {
-    // The first session makes the GPU device that all tensors need.
-    await sessions.get('adamw')
+    // The first session makes the GPU device that all tensors need. Our own kernels need no onnxruntime, which takes longer to load than they do.
+    if (!ownKernels) await sessions.get('adamw')
     const weights = await loadWeights(source, config, precision, device)
     // Baked weights must not change: only a frozen base on WASM has them.
     if (backend === 'wasm' && lora) sessions.frozen = frozenWeights(weights, config, precision)
-    return await assemble(options, config, spec, weights, device, sessions, ort.env.versions.web ?? ort.env.versions.common)
+    return await assemble({ ...options, ownKernels }, config, spec, weights, device, sessions)
   } catch (error) {
     await device.dispose()
     await sessions.release()
@@ -75,29 +77,30 @@ export async function createEngine(options: EngineOptions): Promise<EngineInstan
 }
 
 async function assemble(
-  { lora, backend, threads, slots, modelName, seed, contextLength: asked, microBatchTokens, headLimits, startingAdapter = null, ownKernels = true }: EngineOptions,
+  { lora, backend, threads, slots, modelName, seed, contextLength: asked, microBatchTokens, headLimits, startingAdapter = null, ownKernels }: EngineOptions,
   config: ModelConfig,
   spec: ArtifactSpec,
   weights: DeviceWeights,
   device: Device,
   sessions: Sessions,
-  ortVersion: string,
 ): Promise<EngineInstance> {
   const layout = layoutOf(spec)
   const initial = lora ? freshLora(layout, seed ?? 0) : new Float32Array(layout.reduce((n, e) => n + e.size, 0))
   if (!lora) (await readBack(weights, layout.map(({ name }) => name), device)).forEach((values, i) => initial.set(values, layout[i]?.offset))
   const contextLength = Math.min(asked, config.max_position_embeddings)
+  const parameters = new Parameters(device, spec, lora, weights, initial)
   const model: LoadedModel = {
     device,
     spec,
     sessions,
     weights,
-    parameters: new Parameters(device, spec, lora, weights, initial),
+    parameters,
     rope: new RopeTables(device, config),
     contextLength,
     headLimits: headLimits ?? HEAD_LIMITS,
     startingAdapter,
     kernels: null,
+    optimizer: new GraphOptimizer({ device, sessions, parameters }),
   }
   if (startingAdapter) model.parameters.importTensors(startingAdapter)
   if (!lora) model.startingAdapter = await model.parameters.exportTensors()
@@ -109,9 +112,12 @@ async function assemble(
     parameters: countParameters(config),
     trainable: model.parameters.total,
     vocabSize: config.vocab_size,
-    ortVersion,
+    ortVersion: ORT_VERSION,
   }
   if (ownKernels) model.kernels = await KernelEngine.make(model, threads)
+  if (model.kernels) model.optimizer = new HostOptimizer(parameters)
+  // Where the browser refuses them, onnxruntime is needed after all.
+  else await sessions.get('adamw')
   try {
     return new EngineInstance(model, info, slots, microBatchTokens ?? 1024)
   } catch (error) {

@@ -3,10 +3,13 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-web'
 import type { Backend } from '../core/config'
 
+/** What is asked of a tensor by whoever does not run it: onnxruntime's, or an array on the host that may become one. */
+export type Values = Pick<Tensor, 'type' | 'dims' | 'data' | 'location'>
+
 /** A tensor that lives where the backend computes. Its owner frees it through the device. */
 export interface DeviceTensor {
   readonly dims: readonly number[]
-  readonly tensor: Tensor
+  readonly tensor: Values
 }
 
 /** A mutable place for a tensor that is updated in place or swapped at each run (KV cache, optimizer state). */

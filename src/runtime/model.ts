@@ -4,6 +4,7 @@ import type { ArtifactSpec } from '../artifacts/spec'
 import type { NamedTensor } from '../core/engine'
 import type { Device, DeviceTensor } from './device'
 import type { HeadLimits } from './head'
+import type { Optimizer } from './optimizer'
 import type { Parameters } from './parameters'
 import type { ModelConfig } from '../model/config'
 import type { Sessions } from './sessions'
@@ -24,6 +25,7 @@ export interface LoadedModel {
   startingAdapter: readonly NamedTensor[] | null
   /** Our own kernels on WASM; null where onnxruntime runs the layers. */
   kernels: KernelEngine | null
+  optimizer: Optimizer
 }
 
 /** Rotary tables [rows, head_dim / 2] on the device, made again when a packed row is longer than them. */

@@ -5,6 +5,9 @@ import type { Backend } from '../core/config'
 
 export type OrtModule = typeof Ort
 
+/** The version that stands in package.json, for those who have not loaded it. */
+export const ORT_VERSION = '1.30.0'
+
 const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined && typeof (globalThis as { document?: unknown }).document === 'undefined'
 
 const loaded = new Map<string, Promise<OrtModule>>()
@@ -43,6 +46,8 @@ export function loadOrt(backend: Backend, threads: number): Promise<OrtModule> {
       return ort
     })
     loaded.set(key, module)
+    // The next call tries again.
+    module.catch(() => loaded.delete(key))
   }
   return module
 }

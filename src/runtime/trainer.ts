@@ -5,9 +5,9 @@ import { PlaygroundError } from '../core/errors'
 import { BATCH_SIZES } from '../artifacts/spec'
 import { countLayerParameters } from '../model/parameters'
 import { backward } from './backward'
-import { type DeviceTensor, hostFloats } from './device'
+import type { DeviceTensor } from './device'
 import { forward, type ForwardPass } from './forward'
-import { type LoadedModel, scalar, Scope } from './model'
+import { type LoadedModel, Scope } from './model'
 import { packBatch, type PackingOptions, ROW_MULTIPLE } from './packing'
 import { freshLora } from './parameters'
 
@@ -36,7 +36,6 @@ export class EngineTrainer implements Trainer {
     { temperature }: { temperature: number },
     loss: (indices: number[], scores: SequenceScores[]) => SequenceGradient[],
   ): Promise<void> {
-    const { device, parameters, sessions } = this.model
     for (const micro of packBatch(this.checked(batch), this.packing())) {
       await this.scoped(async (scope) => {
         const pass = await forward(this.model, scope, micro, temperature, undefined, true)
@@ -57,25 +56,21 @@ export class EngineTrainer implements Trainer {
           const g = bySequence.get(sequence) as SequenceGradient
           return { dLogprob: g.dLogprobs[token] ?? 0, dEntropy: g.dEntropies?.[token] ?? 0 }
         })
-        const out = await device.run(await sessions.get('accumulate'), { sum: parameters.sum.value, part: parameters.part })
-        device.free(parameters.sum.value)
-        parameters.sum.value = out.sum_out as DeviceTensor
+        await this.model.optimizer.accumulate()
       })
     }
   }
 
   async optimizerStep(params: OptimizerParams): Promise<{ grad_norm: number }> {
-    const { device, parameters, sessions } = this.model
-    const squares = await device.run(await sessions.get('grad_norm'), { grad: parameters.sum.value })
-    const grad_norm = Math.sqrt(hostFloats(squares.sums_of_squares).reduce((sum, x) => sum + x, 0))
-    device.free(...Object.values(squares))
+    const { parameters, optimizer } = this.model
+    const grad_norm = Math.sqrt(await optimizer.sumOfSquares())
     if (!Number.isFinite(grad_norm)) {
       parameters.zeroGradients()
       throw new PlaygroundError('non-finite', 'The gradient is not a finite number; this step was not applied.', 'Lower learning_rate, or raise temperature if it is below 0.5.')
     }
     const t = this.optimizerSteps + 1
     const { learning_rate: lr, adam_beta1: beta1, adam_beta2: beta2 } = params
-    const scalars = {
+    await optimizer.step({
       // torch.nn.utils.clip_grad_norm_'s factor.
       clip: Math.min(1, params.max_grad_norm / (grad_norm + 1e-6)),
       decay: 1 - lr * params.weight_decay,
@@ -86,18 +81,7 @@ export class EngineTrainer implements Trainer {
       step_size: lr / (1 - beta1 ** t),
       bias2: Math.sqrt(1 - beta2 ** t),
       epsilon: params.adam_epsilon,
-    }
-    const out = await device.run(await sessions.get('adamw'), {
-      param: parameters.flat.value,
-      grad: parameters.sum.value,
-      m: parameters.m.value,
-      v: parameters.v.value,
-      ...Object.fromEntries(Object.entries(scalars).map(([name, value]) => [name, scalar(device, value)])),
     })
-    device.free(parameters.flat.value, parameters.m.value, parameters.v.value)
-    parameters.flat.value = out.param_out as DeviceTensor
-    parameters.m.value = out.m_out as DeviceTensor
-    parameters.v.value = out.v_out as DeviceTensor
     parameters.distribute()
     parameters.zeroGradients()
     this.optimizerSteps = t

@@ -7,7 +7,7 @@ import { engineError, WasmDevice } from './wasm-device'
 
 let device: WasmDevice
 beforeAll(async () => {
-  device = new WasmDevice(await loadOrt('wasm', 1), 1)
+  device = new WasmDevice(() => loadOrt('wasm', 1), 1)
 })
 
 describe('tensors', () => {

@@ -1,7 +1,7 @@
-/** The device over onnxruntime's CPU provider in WebAssembly: a tensor is a typed array, a cell is swapped at each run. */
+/** The device over onnxruntime's CPU provider in WebAssembly, which is loaded with the first session: a tensor is a typed array, a cell is swapped at each run. */
 
 import { PlaygroundError } from '../core/errors'
-import { bytesOf, type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor } from './device'
+import { bytesOf, type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor, type Values } from './device'
 import { exclusive, type OrtModule } from './ort'
 
 /** Translates what onnxruntime throws into a sentence for a person. */
@@ -20,7 +20,7 @@ export class WasmDevice implements Device {
   allocatedBytes = 0
 
   constructor(
-    private readonly ort: OrtModule,
+    private readonly load: () => Promise<OrtModule>,
     threads: number,
   ) {
     this.label = threads === 1 ? '1 thread' : `${threads} threads`
@@ -28,8 +28,9 @@ export class WasmDevice implements Device {
 
   async createSession(bytes: Uint8Array, onHost: boolean): Promise<DeviceSession> {
     try {
+      const ort = await this.load()
       const session = await exclusive(() =>
-        this.ort.InferenceSession.create(bytes, { executionProviders: ['wasm'], graphOptimizationLevel: 'basic', enableMemPattern: false }),
+        ort.InferenceSession.create(bytes, { executionProviders: ['wasm'], graphOptimizationLevel: 'basic', enableMemPattern: false }),
       )
       return { session, inputs: new Set(session.inputNames), outputs: session.outputNames, onHost }
     } catch (error) {
@@ -51,16 +52,16 @@ export class WasmDevice implements Device {
   zeroBytes(dims: readonly number[]): DeviceTensor {
     const data = new Uint8Array(count(dims))
     this.allocatedBytes += data.byteLength
-    return { dims, tensor: new this.ort.Tensor('uint8', data, dims) }
+    return { dims, tensor: onHost('uint8', data, dims) }
   }
 
   view({ tensor }: DeviceTensor, dtype: 'uint8' | 'uint4', dims: readonly number[]): DeviceTensor {
-    return { dims, tensor: new this.ort.Tensor(dtype, tensor.data as Uint8Array, dims) }
+    return { dims, tensor: onHost(dtype, tensor.data, dims) }
   }
 
   host(data: Float32Array | BigInt64Array | Int32Array, dims: readonly number[]): DeviceTensor {
     const type = data instanceof Float32Array ? 'float32' : data instanceof Int32Array ? 'int32' : 'int64'
-    return { dims, tensor: new this.ort.Tensor(type, data as Float32Array, dims) }
+    return { dims, tensor: onHost(type, data, dims) }
   }
 
   copy(copies: readonly Copy[]): void {
@@ -88,8 +89,11 @@ export class WasmDevice implements Device {
     inputs: Readonly<Record<string, DeviceTensor>>,
     inPlace: Readonly<Record<string, Cell>> = {},
   ): Promise<Record<string, DeviceTensor>> {
-    const feeds = Object.fromEntries(Object.entries(inputs).flatMap(([name, t]) => (known.has(name) ? [[name, t.tensor]] : [])))
     try {
+      const { Tensor } = await this.load()
+      const feeds = Object.fromEntries(
+        Object.entries(inputs).flatMap(([name, { dims, tensor: { type, data } }]) => (known.has(name) ? [[name, new Tensor(type, data as Float32Array, dims)]] : [])),
+      )
       const results = await exclusive(() => session.run(feeds))
       const out: Record<string, DeviceTensor> = {}
       for (const name of outputs) {
@@ -117,4 +121,8 @@ export class WasmDevice implements Device {
     this.allocatedBytes = 0
     return Promise.resolve()
   }
+}
+
+function onHost(type: Values['type'], data: Values['data'], dims: readonly number[]): Values {
+  return { type, data, dims, location: 'cpu' }
 }

@@ -2,7 +2,7 @@
 
 import type { Tensor } from 'onnxruntime-web'
 import { PlaygroundError } from '../core/errors'
-import { bufferBytes, bytesOf, type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor } from './device'
+import { bufferBytes, bytesOf, type Cell, type Copy, count, type Device, type DeviceSession, type DeviceTensor, type Values } from './device'
 import { exclusive, type OrtModule } from './ort'
 import { engineError } from './wasm-device'
 
@@ -16,9 +16,9 @@ export class WebGpuDevice implements Device {
   readonly backend = 'webgpu'
   allocatedBytes = 0
   private gpu: GPUDevice | null = null
-  private readonly owned = new Map<Tensor, GPUBuffer>()
+  private readonly owned = new Map<Values, GPUBuffer>()
   /** Outputs that onnxruntime allocated and nobody has freed; they would outlive their session. */
-  private readonly outputs = new Set<Tensor>()
+  private readonly outputs = new Map<Values, Tensor>()
   private readonly uniforms: GPUBuffer[] = []
   private failure: PlaygroundError | null = null
   /** Ends when the GPU is taken away; runs in flight then end by themselves. */
@@ -135,8 +135,8 @@ export class WebGpuDevice implements Device {
         this.owned.delete(item.tensor)
       } else {
         this.allocatedBytes -= bytesOf(item)
+        this.outputs.get(item.tensor)?.dispose()
         this.outputs.delete(item.tensor)
-        item.tensor.dispose()
       }
     }
   }
@@ -146,8 +146,8 @@ export class WebGpuDevice implements Device {
     inputs: Readonly<Record<string, DeviceTensor>>,
     inPlace: Readonly<Record<string, Cell>> = {},
   ): Promise<Record<string, DeviceTensor>> {
-    const feeds = Object.fromEntries(Object.entries(inputs).flatMap(([name, t]) => (known.has(name) ? [[name, t.tensor]] : [])))
-    const fetches = Object.fromEntries(outputs.map((name) => [name, inPlace[name]?.value.tensor ?? null]))
+    const feeds = Object.fromEntries(Object.entries(inputs).flatMap(([name, t]) => (known.has(name) ? [[name, t.tensor as Tensor]] : [])))
+    const fetches = Object.fromEntries(outputs.map((name) => [name, (inPlace[name]?.value.tensor as Tensor | undefined) ?? null]))
     const results = await this.alone(() => session.run(feeds, fetches))
     const out: Record<string, DeviceTensor> = {}
     for (const name of outputs) {
@@ -155,7 +155,7 @@ export class WebGpuDevice implements Device {
       if (!tensor || inPlace[name]) continue
       if (tensor.location === 'gpu-buffer') {
         this.allocatedBytes += bytesOf({ dims: tensor.dims, tensor })
-        this.outputs.add(tensor)
+        this.outputs.set(tensor, tensor)
       }
       out[name] = { dims: tensor.dims, tensor }
     }
@@ -168,7 +168,7 @@ export class WebGpuDevice implements Device {
 
   /** The GPU buffer behind a tensor of the device. */
   bufferOf({ tensor }: DeviceTensor): GPUBuffer {
-    return this.owned.get(tensor) ?? tensor.gpuBuffer
+    return this.owned.get(tensor) ?? (tensor as Tensor).gpuBuffer
   }
 
   /** A uniform buffer of ours, which lives as long as the device. */
@@ -213,7 +213,7 @@ export class WebGpuDevice implements Device {
   }
 
   dispose(): Promise<void> {
-    for (const tensor of this.outputs) tensor.dispose()
+    for (const tensor of this.outputs.values()) tensor.dispose()
     for (const buffer of [...this.owned.values(), ...this.uniforms.splice(0)]) buffer.destroy()
     this.outputs.clear()
     this.owned.clear()

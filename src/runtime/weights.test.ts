@@ -14,7 +14,7 @@ const config = parseModelConfig(CONFIG)
 
 /** A device that only keeps what is written. */
 async function load(source: WeightSource, of: ModelConfig, precision: Precision = 'float32') {
-  const device = new WasmDevice(await loadOrt('wasm', 1), 1)
+  const device = new WasmDevice(() => loadOrt('wasm', 1), 1)
   const loading = loadWeights(source, of, precision, device)
   return { device, weights: await loading.catch((error: unknown) => { expect(device.allocatedBytes).toBe(0); throw error }) }
 }

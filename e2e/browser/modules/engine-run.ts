@@ -287,7 +287,7 @@ export async function loseDevice(): Promise<LostResult> {
 export async function drawLarge({ backend }: { backend: Backend }): Promise<number[][]> {
   const config = parseModelConfig({ ...CONFIG, vocab_size: 5003 })
   const ort = await loadOrt(backend, 1)
-  const device = backend === 'webgpu' ? new WebGpuDevice(ort, 'test') : new WasmDevice(ort, 1)
+  const device = backend === 'webgpu' ? new WebGpuDevice(ort, 'test') : new WasmDevice(() => Promise.resolve(ort), 1)
   const random = new RandomStream(5)
   const normal = (n: number, size: number): Float32Array => Float32Array.from({ length: n }, () => size * random.normal())
   const [rows, hidden] = [10, config.hidden_size]
