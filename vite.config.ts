@@ -29,7 +29,7 @@ export function appConfig(isolated: boolean): UserConfig {
     plugins: [react(), woff2Only(), ship()],
     // The default (iife) cannot import() inside a worker.
     worker: { format: 'es', rolldownOptions: { output: { codeSplitting: ortAlone } } },
-    // transformers brings its own onnxruntime-web: two copies would be 27 MB more and two `env` objects.
+    // transformers.js, which the page is measured against, brings an onnxruntime-web of its own.
     resolve: { dedupe: ['onnxruntime-web', 'onnxruntime-common', 'react', 'react-dom'] },
     optimizeDeps: {
       // Pre-bundling loses the `new URL(...wasm, import.meta.url)` inside them.
@@ -40,6 +40,8 @@ export function appConfig(isolated: boolean): UserConfig {
         '@base-ui/react/menu',
         '@base-ui/react/tooltip',
         '@huggingface/hub',
+        '@huggingface/jinja',
+        '@huggingface/tokenizers',
         'fflate',
         'hash-wasm',
         'hyparquet',

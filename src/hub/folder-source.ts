@@ -36,11 +36,19 @@ export class FolderSource implements WeightSource {
 
   /** @throws PlaygroundError('model') when config.json is missing, is a page or is not JSON; 'stopped' after an abort */
   config(): Promise<unknown> {
-    this.configuration ??= this.loadConfig().catch((error: unknown) => {
+    this.configuration ??= this.load('config.json').catch((error: unknown) => {
       this.configuration = null
       throw error
     })
     return this.configuration
+  }
+
+  /**
+   * Another JSON file of the folder.
+   * @throws as config
+   */
+  json(file: string): Promise<unknown> {
+    return this.load(file)
   }
 
   /** @throws PlaygroundError('model') when model.safetensors is missing or damaged, 'memory' when it does not fit */
@@ -53,8 +61,8 @@ export class FolderSource implements WeightSource {
     return this.weights.pieces(wanted)
   }
 
-  private async loadConfig(): Promise<unknown> {
-    const url = `${this.base}/config.json`
+  private async load(file: string): Promise<unknown> {
+    const url = `${this.base}/${file}`
     const response = await this.get(url)
     const text = await response.text().catch((error: unknown) => this.broken(url, error))
     if (text.trimStart().startsWith('<')) throw new PlaygroundError('model', `${url} is a web page, not JSON.`, ANSWERED_PAGE)

@@ -1,30 +1,13 @@
 /** Where a model folder is looked for, and what is said when something of it is missing; the network is a stand-in. */
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { LoadProgress } from '../core/events'
 import { HubAccess } from './hub-access'
 import { loadModel } from './model'
 
-interface Stand {
-  env: Record<string, unknown>
-  asked: { name: string; path: unknown }[]
-  fail: Error | null
-}
-
-const transformers = vi.hoisted((): Stand => ({
-  env: {},
-  asked: [],
-  fail: null,
-}))
-vi.mock('@huggingface/transformers', () => ({
-  env: transformers.env,
-  AutoTokenizer: {
-    from_pretrained: async (name: string) => {
-      transformers.asked.push({ name, path: transformers.env['localModelPath'] })
-      if (transformers.fail) throw transformers.fail
-      return { tokenizer: name }
-    },
-  },
-}))
+const read = (file: string): unknown => JSON.parse(readFileSync(new URL(`../../public/models/tiny-qwen3/${file}`, import.meta.url), 'utf8'))
+const AT = 'http://host:5173/models/tiny'
+const TOKENIZER = { [`${AT}/tokenizer.json`]: read('tokenizer.json'), [`${AT}/tokenizer_config.json`]: read('tokenizer_config.json') }
 
 const loadFolder = (model: string, say: (progress: LoadProgress) => void = () => undefined) =>
   loadModel({ model, model_revision: 'main' }, new HubAccess(undefined), { onProgress: say, onNotice: () => undefined, signal: new AbortController().signal })
@@ -39,22 +22,20 @@ function serve(files: Record<string, unknown>): void {
 
 beforeEach(() => {
   fetched.length = 0
-  Object.assign(transformers, { asked: [], fail: null })
   vi.stubGlobal('self', { location: { href: 'http://host:5173/src/worker/worker.ts' } })
 })
 afterEach(() => vi.unstubAllGlobals())
 
 describe('a folder of this site', () => {
-  it('reads config and tokenizer of a folder under the site, and nothing from elsewhere', async () => {
-    serve({ 'http://host:5173/models/tiny/config.json': { model_type: 'qwen3' } })
+  it('reads config and tokenizer of a folder under the site, and the weights meanwhile', async () => {
+    serve({ ...TOKENIZER, [`${AT}/config.json`]: { model_type: 'qwen3' } })
     const said: string[] = []
     const { source, tokenizer } = await loadFolder('models/tiny/', ({ what }) => said.push(what))
-    expect(tokenizer).toEqual({ tokenizer: 'tiny' })
-    expect(transformers.asked).toEqual([{ name: 'tiny', path: '/models/' }])
-    expect(transformers.env).toMatchObject({ allowRemoteModels: false, allowLocalModels: true, useBrowserCache: false })
+    expect(tokenizer.encode('<|im_end|>', { add_special_tokens: false })).toHaveLength(1)
     expect(said).toEqual(['tokenizer'])
     expect(await source.config()).toEqual({ model_type: 'qwen3' })
-    expect(fetched).toEqual(['http://host:5173/models/tiny/config.json'])
+    expect(fetched).toEqual(['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'].map((file) => `${AT}/${file}`))
+    await expect(source.tensors()).rejects.toMatchObject({ message: `${AT}/model.safetensors was not found (404).` })
   })
 
   it('a missing folder is a sentence before anything else is tried', async () => {
@@ -64,15 +45,14 @@ describe('a folder of this site', () => {
       message: 'http://host:5173/models/none/config.json was not found (404).',
       advice: expect.stringContaining('config.json') as string,
     })
-    expect(transformers.asked).toEqual([])
+    expect(fetched).toEqual(['http://host:5173/models/none/config.json'])
   })
 
   it('a tokenizer that cannot be read is a sentence that names the files', async () => {
-    serve({ 'http://host:5173/models/tiny/config.json': {} })
-    transformers.fail = new Error('Unexpected token <')
+    serve({ ...TOKENIZER, [`${AT}/config.json`]: {}, [`${AT}/tokenizer.json`]: '<html>' })
     await expect(loadFolder('models/tiny')).rejects.toMatchObject({
       kind: 'model',
-      message: expect.stringMatching(/models\/tiny.*Unexpected token </) as string,
+      message: expect.stringMatching(/^The tokenizer of models\/tiny could not be read: ./) as string,
       advice: expect.stringContaining('tokenizer.json') as string,
     })
   })

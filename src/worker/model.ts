@@ -11,6 +11,7 @@ import { openHubModel } from '../hub/open-model'
 import { ChatFormat } from '../rollout/chat'
 import type { ChatTokenizer } from '../rollout/tokens'
 import type { HubAccess } from './hub-access'
+import { ModelTokenizer } from './tokenizer'
 
 export interface LoadedModel {
   source: WeightSource
@@ -40,12 +41,11 @@ async function loadHubModel(repo: string, revision: string, hub: HubAccess, { on
   }
   const opened = await openHubModel({ client: hub.client, repo, revision, store: await hub.store(), signal, onProgress, onNotice: (sentence) => onNotice(sentence), onRetry })
   try {
-    const { PreTrainedTokenizer } = await import('@huggingface/transformers')
     const config = parseJson(opened.files.tokenizer_config, `tokenizer_config.json of ${repo}`) as Record<string, unknown>
     // The template of newer repositories stands in a file of its own, which wins as in transformers.
     if (opened.files.chat_template !== null) config.chat_template = opened.files.chat_template
-    const tokenizer = new PreTrainedTokenizer(parseJson(opened.files.tokenizer, `tokenizer.json of ${repo}`), config)
-    return { source: opened.source, tokenizer: tokenizer as unknown as ChatTokenizer, sha: opened.sha, close: () => opened.close() }
+    const tokenizer = new ModelTokenizer(parseJson(opened.files.tokenizer, `tokenizer.json of ${repo}`) as object, config)
+    return { source: opened.source, tokenizer, sha: opened.sha, close: () => opened.close() }
   } catch (cause) {
     await opened.close()
     if (cause instanceof PlaygroundError) throw cause
@@ -70,30 +70,28 @@ export function siteConfig(model: string): Promise<unknown> {
 export const folderAddress = (model: string): string => new URL(`${model.replace(/\/+$/, '')}/`, siteRoot()).href
 
 async function loadFolder(model: string, { onProgress, signal }: ModelCallbacks): Promise<LoadedModel> {
-  const base = folderAddress(model)
-  const source = new FolderSource(base, { signal, onProgress: (done, total) => onProgress({ what: 'model.safetensors', done, total }) })
+  const given = new AbortController()
+  const either = AbortSignal.any([signal, given.signal])
+  const source = new FolderSource(folderAddress(model), { signal: either, onProgress: (done, total) => onProgress({ what: 'model.safetensors', done, total }) })
   // First what says in plain words that the folder is missing.
   await source.config()
   onProgress({ what: 'tokenizer', done: 0, total: null })
-  const { AutoTokenizer, env } = await import('@huggingface/transformers')
-  env.allowRemoteModels = false
-  env.allowLocalModels = true
-  env.useBrowserCache = false
-  // transformers.js takes a folder's parent and its name apart.
-  env.localModelPath = new URL('..', base).pathname
+  const files = Promise.all([source.json('tokenizer.json'), source.json('tokenizer_config.json')])
+  // Meanwhile the weights come; whoever reads them hears what is wrong with them.
+  source.tensors().catch(() => undefined)
   try {
-    const name = new URL(base).pathname.split('/').at(-2) ?? ''
-    const tokenizer = await AutoTokenizer.from_pretrained(name, { local_files_only: true })
-    // transformers.js' declaration hides the parts of a tokenizer that ChatFormat uses; ChatFormat checks them itself.
-    return { source, tokenizer: tokenizer as unknown as ChatTokenizer, sha: null, close: () => Promise.resolve() }
+    const [tokenizer, config] = (await files) as [object, Record<string, unknown>]
+    return { source, tokenizer: new ModelTokenizer(tokenizer, config), sha: null, close: () => Promise.resolve() }
   } catch (cause) {
+    given.abort()
+    if (signal.aborted) throw cause
     throw unreadableTokenizer(model, cause)
   }
 }
 
 function unreadableTokenizer(model: string, cause: unknown): PlaygroundError {
   const text = cause instanceof Error ? cause.message : String(cause)
-  const advice = 'Check that it has a tokenizer.json and a tokenizer_config.json that transformers.js reads.'
+  const advice = 'Check that it has a tokenizer.json and a tokenizer_config.json as transformers saves them.'
   return new PlaygroundError('model', `The tokenizer of ${model} could not be read: ${text}`, advice, { cause })
 }
 
