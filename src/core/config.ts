@@ -84,6 +84,8 @@ export interface GrpoConfig {
   num_iterations: number
   /** Optimizer steps of one pass: each takes an equal share of the generation's episodes, drawn by the seed. */
   steps_per_generation: number
+  /** Updates that a batch may be behind: 0 = sampled after each; 1 = sampled while the one before is trained on. (In TRL, of AsyncGRPOConfig.) */
+  max_staleness: number
   scale_rewards: ScaleRewards
   /** What gives rewards. (TRL's trainer takes them beside its config.) */
   reward_funcs: RewardFunc[]
@@ -157,6 +159,7 @@ export const DEFAULT_GRPO: GrpoConfig = {
   vespo_lambda_neg: 2,
   num_iterations: 1,
   steps_per_generation: 1,
+  max_staleness: 0,
   scale_rewards: 'group',
   reward_funcs: [OWN_REWARD],
   reward_weights: null,

@@ -13,7 +13,7 @@ export interface Conflict {
 }
 
 /** What of a run beside its GRPO settings can stand against them. */
-type Beside = Partial<Pick<RunConfig, 'use_peft' | 'precision' | 'adapter'>>
+type Beside = Partial<Pick<RunConfig, 'use_peft' | 'precision' | 'adapter' | 'rollout_func'>>
 
 /** Every conflict in these settings; none in TRL's defaults. */
 export function conflictsOf(grpo: GrpoConfig, beside: Beside = {}): Conflict[] {
@@ -41,6 +41,7 @@ export function conflictsOf(grpo: GrpoConfig, beside: Beside = {}): Conflict[] {
       advice: 'Raise entropy_coef_max first, or take a smaller entropy_coef_min',
     })
   }
+  if (grpo.max_staleness > 0) found.push(...againstAhead(grpo, beside))
   if (least !== null && most !== null && least > most) {
     found.push({
       keys: ['vllm_importance_sampling_clip_min', 'vllm_importance_sampling_clip_max'],
@@ -63,6 +64,27 @@ function againstFull({ beta }: GrpoConfig, { precision = 'float32', adapter = nu
       keys: ['use_peft', 'beta'],
       why: `beta is ${beta} and pulls to the model as it was, of which no copy is kept where every weight is trained (use_peft off)`,
       advice: 'Set beta to 0, or train a LoRA',
+    })
+  }
+  return found
+}
+
+/** What does not go with sampling the next batch while the last is trained on. */
+function againstAhead({ max_staleness, num_iterations, steps_per_generation }: GrpoConfig, { rollout_func }: Beside): Conflict[] {
+  const found: Conflict[] = []
+  for (const [key, value] of [['num_iterations', num_iterations], ['steps_per_generation', steps_per_generation]] as const) {
+    if (value === 1) continue
+    found.push({
+      keys: ['max_staleness', key],
+      why: `with max_staleness ${max_staleness} the next batch is sampled until the optimizer step, so a batch has one, and ${key} is ${value}`,
+      advice: `Set ${key} to 1, or max_staleness to 0`,
+    })
+  }
+  if (rollout_func) {
+    found.push({
+      keys: ['max_staleness'],
+      why: `max_staleness is ${max_staleness}, and a rollout_func does not say when it waits for its environment, so nothing could be trained meanwhile`,
+      advice: 'Set max_staleness to 0, or remove the rollout_func',
     })
   }
   return found

@@ -14,12 +14,12 @@ export type Metrics = Record<string, number | null>
 /** An episode after scoring and the update. */
 export interface ScoredEpisode extends Episode {
   advantage: number
-  /** π_old: the training graph's log-probs before the update, [tokens]; null before the update. */
+  /** π_old: the training graph's log-probs before the update, [tokens], or where other weights had sampled it the sampler's; null before the update. */
   trainLogprobs: number[] | null
   entropies: number[] | null
   /** logπ_ref of the KL term, [tokens]; absent where beta is 0 or the episode was not trained on. */
   refLogprobs?: number[]
-  /** The log-probs that the last of several optimizer steps began with, [tokens]; absent with num_iterations 1. */
+  /** The log-probs that the last of several optimizer steps began with, [tokens]; absent where the only one began with π_old. */
   lastLogprobs?: number[]
   /** The base model's log-probs, [tokens]; where it was examined. */
   baseLogprobs?: number[]
@@ -33,10 +33,14 @@ export interface StepRecord {
   /** One per group that was sampled: mean and ddof-1 standard deviation over scorable members, whether the group has a signal. */
   groups: { group: number; mean: number | null; std: number | null; unscorable: number; signal: boolean; /** Sampled again: not in the update. */ discarded?: true }[]
   metrics: Metrics
+  /** Together what the step took. With max_staleness 1 what went on beside training counts as training alone. */
   seconds: { sampling: number; training: number }
   /** Adapter version after the update. */
   version: number
-  /** Where its time went; absent from recorders that did not measure it. */
+  /**
+   * Where its time went; absent from recorders that did not measure it. With max_staleness 1 from the beginning of its sampling, with the
+   * training of the step before beside it.
+   */
   timeline?: TimelineSpan[]
 }
 
@@ -73,7 +77,7 @@ export type TrainEvent =
   | { type: 'environment-away'; text: string | null; seconds: number | null }
   | { type: 'episode-finished'; step: number; episode: Episode }
   /** `rewards`: by episode, what each reward function gave; with it the episodes' sums, and success where they alone decide it. Absent where the environment's reward is all there is. */
-  | { type: 'scored'; step: number; advantages: number[]; groups: StepRecord['groups']; rewards?: { reward: number | null; parts: Record<string, number | null>; success?: boolean }[] }
+  | { type: 'scored'; step: number; advantages: number[]; groups: StepRecord['groups']; /** The step before is still being trained on. */ ahead?: true; rewards?: { reward: number | null; parts: Record<string, number | null>; success?: boolean }[] }
   | { type: 'training'; step: number; done: number; total: number }
   /** Spans that have ended since the last of these. */
   | { type: 'timeline'; step: number; spans: TimelineSpan[] }

@@ -25,6 +25,8 @@ export interface TimelineSpan {
   end: number
   /** Of 'training'. */
   part?: TrainingPart
+  /** Of 'training', where it is another step's: with max_staleness 1 that of the step before, which is trained on while this one is sampled. */
+  step?: number
 }
 
 /** In the order of their beginning, from the top. */
@@ -46,6 +48,6 @@ export function addSpans(spans: TimelineSpan[], added: readonly TimelineSpan[]):
 }
 
 function goesOn(before: TimelineSpan, span: TimelineSpan): boolean {
-  const same = before.kind === span.kind && before.episode === span.episode && before.turn === span.turn && before.part === span.part
+  const same = before.kind === span.kind && before.episode === span.episode && before.turn === span.turn && before.part === span.part && before.step === span.step
   return same && span.start - before.end <= BRIDGED
 }

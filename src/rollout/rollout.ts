@@ -18,7 +18,7 @@ import { isSettled, playTurn, settle, type Begun, type Failure, type Settled, ty
 import { SlowResets } from './slow-reset'
 import { SlotPool } from './slots'
 import { parseTurn } from './tool-calls'
-import type { RolloutRequest } from './types'
+import { restOf, type RolloutRequest } from './types'
 import type { AuthoredTokens } from './tokens'
 import { Wake } from './wake'
 
@@ -105,7 +105,7 @@ class Round {
       this.over = true
       this.slow.end()
       for (const { queue } of this.venues) queue.tell(0)
-      await Promise.all(this.venues.map(({ gate }) => gate.endAll()))
+      await restOf(this.request)(Promise.all(this.venues.map(({ gate }) => gate.endAll())))
       this.request.lanes?.endAll()
     }
     return this.runs.map((run) => run.episode as Episode)
@@ -129,7 +129,7 @@ class Round {
     if (lanes) markFreeSlots(lanes, sampler.slots, this.runs)
     const writing = this.runs.filter((run): run is Playing => run.phase === 'sampling')
     if (writing.length > 0) await this.writeToken(writing)
-    else if (this.runs.some((run) => run.phase !== 'finished')) await waitThroughGate(this.wake.wait(), gate, signal)
+    else if (this.runs.some((run) => run.phase !== 'finished')) await restOf(this.request)(waitThroughGate(this.wake.wait(), gate, signal))
   }
 
   private beginSessions(): void {

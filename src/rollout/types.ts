@@ -35,4 +35,11 @@ export interface RolloutRequest {
   signal?: AbortSignal
   /** Told what every slot does. */
   lanes?: Lanes
+  /** Waits for what does not need the engine, which another may use until then. */
+  rest?: Rest
 }
+
+export type Rest = <T>(wait: Promise<T>) => Promise<T>
+
+/** How a rollout waits; where nobody else wants the engine, it just does. */
+export const restOf = ({ rest }: Pick<RolloutRequest, 'rest'>): Rest => rest ?? ((wait) => wait)

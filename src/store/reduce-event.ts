@@ -29,7 +29,8 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
         training: null,
         finished: false,
       }
-      const kept = view.steps.filter((s) => s.step !== event.step).slice(1 - KEPT_EPISODE_STEPS)
+      // One that was sampled ahead is sampled again where the one before it is.
+      const kept = view.steps.filter((s) => s.step < event.step).slice(1 - KEPT_EPISODE_STEPS)
       return { ...view, steps: [...kept, started], waits: { queue: null, away: null } }
     }
     case 'resampled': {
@@ -78,6 +79,7 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
       return changeStep(view, event.step, (s) => ({
         ...s,
         groups: event.groups,
+        ...(event.ahead && { ahead: event.ahead }),
         episodes: s.episodes.map((e) => {
           const scores = event.rewards?.[e.index]
           return { ...e, advantage: event.advantages[e.index] ?? null, ...(scores && { reward: scores.reward, parts: scores.parts, ...judgedNow(e, scores) }) }

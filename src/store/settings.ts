@@ -127,6 +127,7 @@ export const SETTING_GROUPS: readonly { id: SettingGroup; settings: readonly Set
       real('min_p', 0, 1, 0.01, { off: true }),
       flag('dynamic_sampling'),
       whole('max_resampled_groups', 1, 1000),
+      whole('max_staleness', 0, 1),
     ],
   },
   {

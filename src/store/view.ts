@@ -84,6 +84,8 @@ export interface StepView {
   training: { done: number; total: number } | null
   /** What every slot did so far; absent where nobody measured it. */
   timeline?: readonly TimelineSpan[]
+  /** Sampled while the step before is trained on; absent where it is not. */
+  ahead?: true
   /** The update is done and its metrics are in `history`. */
   finished: boolean
 }
@@ -178,6 +180,16 @@ export const EMPTY_RUN: RunView = {
 /** The step that is running or was the last to run. */
 export function latestStep(view: RunView): StepView | null {
   return view.steps.at(-1) ?? null
+}
+
+/** The earlier step that is trained on while the latest is sampled; null for none. */
+export function trainedBeside({ steps }: Pick<RunView, 'steps'>): StepView | null {
+  return steps.slice(0, -1).find((step) => !step.finished && step.training !== null) ?? null
+}
+
+/** Whether a step has begun and not ended. One that was sampled ahead and waits for its update is data: nothing is under way. */
+export function isMidStep({ steps }: Pick<RunView, 'steps'>): boolean {
+  return steps.some(({ finished, ahead, training }) => !finished && !(ahead && training === null))
 }
 
 /** The kept step with this number, or the latest for null; null when its episodes are no longer kept. */

@@ -6,7 +6,7 @@ import type { Environment } from '../core/environment'
 import type { Episode } from '../core/episode'
 import type { Metrics, ScoredEpisode, StepRecord, TrainEvent } from '../core/events'
 import { waitAtGate } from '../core/sleep'
-import { TRAINER } from '../core/timeline'
+import { byStart, TRAINER, type TrainingPart } from '../core/timeline'
 import {
   byEnvironment,
   completionMetrics,
@@ -20,15 +20,15 @@ import {
 } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { Lanes } from '../rollout/lanes'
-import { rollout, type Rollout } from '../rollout/rollout'
-import { assertComparable, assertNotStopped } from './guard'
-import { sampleThroughOutages, waitSeconds, type Wait } from './outage'
-import { type Drawn, replaceSilent } from './resample'
-import { advantagesOf, assertJudged, assertLimits, type CallCustom, chosenBy, groupsOf, scoreEpisodes } from './scoring'
-import { groupSeeds } from './seeds'
+import type { Rollout } from '../rollout/rollout'
+import { assertBeside, type Sampled, trainAndSample, type Trained } from './ahead'
+import { advantageIn, type Batch, drawBatch, placesOf } from './batch'
+import { assertNotStopped } from './guard'
+import { waitSeconds, type Wait } from './outage'
+import { assertJudged, assertLimits, type CallCustom, chosenBy } from './scoring'
 import { Stopwatch } from './stopwatch'
 import { throughputMetrics } from './throughput'
-import { updatePolicy, type PolicyUpdate } from './update'
+import { updatePolicy, type PolicyUpdate, type UpdateRequest } from './update'
 
 export interface GrpoTrainerOptions {
   config: RunConfig
@@ -72,8 +72,8 @@ export class GrpoTrainer {
   private tokens: number
   /** The adaptive entropy bonus after the last step. */
   private controller: EntropyController | undefined
-  /** What reward functions logged of the last episodes that they saw. */
-  private logged: Metrics = {}
+  /** The next step's batch, where it was sampled ahead. Not kept with the run: one that goes on later samples it again, with the weights that it has. */
+  private next: Sampled | null = null
   private readonly maskEnvironment: boolean
   private readonly now: () => number
   private readonly wait: Wait
@@ -105,7 +105,8 @@ export class GrpoTrainer {
 
   /**
    * One whole step: rollout, advantages, update. Emits 'step-started', the rollout's events, 'scored', 'training' and
-   * 'step-finished'. During an outage of the environment it waits and tries again (see outage.ts).
+   * 'step-finished'. During an outage of the environment it waits and tries again (see outage.ts). With max_staleness 1 its batch is there
+   * already, but at the first step, and the next step's is sampled beside the update (see ahead.ts).
    *
    * @param gate awaited between decode ticks and before the update; a pause is a promise that does not resolve yet
    * @param signal aborting before the update throws 'stopped' and leaves adapter and step number as they were
@@ -117,87 +118,71 @@ export class GrpoTrainer {
     const step = this.done + 1
     assertJudged(environment, grpo)
     assertLimits(grpo, chosenBy(this.options))
+    assertBeside(engine, grpo)
     if (!this.frozen && grpo.beta !== 0) {
       engine.freezeReference()
       this.frozen = true
     }
     const watch = new Stopwatch(this.now)
     const watched = watch.watch(gate)
+    const ahead = this.sampledAhead(step)
     const began = watch.read()
     const lanes = new Lanes(
-      () => (watch.read() - began) * 1000,
+      () => (ahead?.length ?? 0) + (watch.read() - began) * 1000,
       (spans) => onEvent({ type: 'timeline', step, spans }),
     )
     const pause = (): Promise<void> => {
       lanes.report()
       return watched()
     }
-
-    const draw = (firstGroup: number, count: number, discarded: readonly number[] | null): Promise<Episode[]> =>
-      sampleThroughOutages(async () => this.score(await this.sample(step, firstGroup, count, discarded, lanes, pause, signal), step, signal), {
-        step,
-        environment: environment.name,
-        onEvent,
-        wait: (...wait) => {
-          for (let slot = 0; slot < engine.slots; slot++) lanes.begin(slot, 'waiting', -1, -1)
-          return this.wait(...wait)
-        },
-        gate: pause,
-        ...(signal ? { signal } : {}),
-      })
-    const drawn = await this.draw(draw)
-    const { episodes: all } = drawn
-    lanes.endAll()
-    lanes.report(true)
-    const sampled = watch.read()
-
-    const isUsed = ({ group }: Episode): boolean => !drawn.discarded.includes(group)
-    const episodes = all.filter(isUsed)
-    const rewards = episodes.map((episode) => episode.reward)
-    const groups = groupsOf(all, grpo).map((group): StepRecord['groups'][number] =>
-      drawn.discarded.includes(group.group) ? { ...group, discarded: true } : group,
-    )
-    const advantages = advantagesOf(episodes, grpo)
-    assertComparable(rewards, advantages, environment.name)
-    const places = new Map(episodes.map((episode, place) => [episode, place]))
-    // Those that were replaced stand with 0 where the outside numbers all that were played.
-    const advantageOf = (episode: Episode): number => advantages[places.get(episode) ?? -1] ?? 0
-    onEvent({ type: 'scored', step, advantages: all.map(advantageOf), groups, ...partsOf(all) })
-    this.noticeMissingSignal(step, groups.filter((group) => !group.discarded))
+    const alone = async (): Promise<Sampled> => {
+      const batch = await drawBatch(this.options, step, { lanes, gate: pause, ...(signal ? { signal } : {}), wait: this.wait })
+      const seconds = watch.read() - began
+      return { batch, seconds, played: seconds, timeline: [], length: 0 }
+    }
+    const sampled = ahead ?? (await alone())
+    const { batch } = sampled
+    this.noticeMissingSignal(step, batch.groups.filter((group) => !group.discarded))
 
     await waitAtGate(pause, signal)
     assertNotStopped(signal)
-    const update = await updatePolicy({
-      engine,
+    const staleness = engine.version - batch.version
+    const request = {
       grpo,
-      episodes,
-      advantages,
+      episodes: batch.episodes,
+      advantages: batch.advantages,
       optimizerSteps: this.done * grpo.num_iterations * grpo.steps_per_generation,
       ...(this.controller && { controller: this.controller }),
       maskEnvironment: this.maskEnvironment,
-      onProgress: (done, total) => {
+      stale: staleness > 0,
+      onProgress: (done: number, total: number) => {
         onEvent({ type: 'training', step, done, total })
         lanes.report()
       },
-      onPart: (part, iteration) => lanes.begin(TRAINER, 'training', -1, iteration, lanes.now(), part),
       ...(signal ? { signal } : {}),
-    })
-    const timeline = lanes.finish()
-    const ended = watch.read()
-
-    const seconds = { sampling: sampled - began, training: ended - sampled }
+    }
+    const trained =
+      grpo.max_staleness > 0 && step < grpo.max_steps
+        ? await trainAndSample(this.options, step, request, { watch, gate: watched, ...(signal ? { signal } : {}), wait: this.wait })
+        : await this.trainAlone(request, lanes, watch)
+    const timeline = byStart([...sampled.timeline, ...lanes.finish()])
+    const { update } = trained
+    const seconds = { sampling: sampled.seconds, training: trained.seconds }
 
     this.done = step
+    this.next = trained.next
     this.controller = update.controller
-    this.tokens += countTokens(all)
+    this.tokens += countTokens(batch.all)
+    const place = placesOf(batch)
+    const advantageOf = advantageIn(batch)
     const record: StepRecord = {
       step,
-      episodes: all.map((episode) => scored(episode, advantageOf(episode), update, places.get(episode) ?? -1)),
-      groups,
+      episodes: batch.all.map((episode) => scored(episode, advantageOf(episode), update, place(episode))),
+      groups: batch.groups,
       metrics: {
-        ...this.metrics(all, episodes, groups, advantages, update, seconds),
-        ...this.logged,
-        ...(grpo.dynamic_sampling && { 'groups/resampled': drawn.resampled }),
+        ...this.metrics(batch, update, seconds, sampled.played, staleness),
+        ...batch.logged,
+        ...(grpo.dynamic_sampling && { 'groups/resampled': batch.resampled }),
       },
       seconds,
       version: engine.version,
@@ -207,52 +192,18 @@ export class GrpoTrainer {
     return record
   }
 
-  /** The step's groups; with dynamic sampling, others in place of those without a signal. */
-  private async draw(sample: (firstGroup: number, count: number, discarded: readonly number[] | null) => Promise<Episode[]>): Promise<Drawn> {
-    const { prompts_per_step, dynamic_sampling, max_resampled_groups, ...grpo } = this.options.config.grpo
-    const first = await sample(0, prompts_per_step, null)
-    return replaceSilent(first, { ...grpo, max_resampled_groups: dynamic_sampling ? max_resampled_groups : 0 }, sample)
+  /** The batch that was sampled during the last step, unless the weights have changed otherwise since. */
+  private sampledAhead(step: number): Sampled | null {
+    const { next } = this
+    return next && next.batch.step === step && next.batch.version === this.options.engine.version - 1 ? next : null
   }
 
-  private async score(episodes: Episode[], step: number, signal: AbortSignal | undefined): Promise<Episode[]> {
-    const { config, environment, callCustom } = this.options
-    this.logged = await scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, chosen: chosenBy(this.options), step, ...(callCustom && { callCustom }), ...(signal && { signal }) })
-    return episodes
-  }
-
-  /** Groups from `firstGroup` on; `discarded` are those that they replace, null for the first draw. */
-  private sample(
-    step: number,
-    firstGroup: number,
-    count: number,
-    discarded: readonly number[] | null,
-    lanes: Lanes,
-    gate: () => Promise<void>,
-    signal: AbortSignal | undefined,
-  ): Promise<Episode[]> {
-    const { config, engine, environment, chat, onEvent } = this.options
-    const { grpo, system_prompt, user_prompt } = config
-    const size = { groups: firstGroup + count, episodes: (firstGroup + count) * grpo.num_generations }
-    onEvent(discarded ? { type: 'resampled', step, ...size, discarded: [...discarded] } : { type: 'step-started', step, ...size })
-    return (this.options.rollout ?? rollout)({
-      step,
-      groupSeeds: groupSeeds(grpo.seed, step, count, firstGroup),
-      num_generations: grpo.num_generations,
-      firstGroup,
-      // Groups that replace others are out of the dataset's order, which goes on with the next step.
-      ...(discarded === null && { firstPrompt: (step - 1) * grpo.prompts_per_step }),
-      split: 'train',
-      config: grpo,
-      system_prompt,
-      user_prompt,
-      environment,
-      sampler: engine,
-      chat,
-      onEvent,
-      gate,
-      lanes,
-      ...(signal ? { signal } : {}),
-    })
+  private async trainAlone(request: Omit<UpdateRequest, 'engine' | 'onPart'>, lanes: Lanes, watch: Stopwatch): Promise<Trained> {
+    const from = watch.read()
+    const onPart = (part: TrainingPart, iteration: number): void => lanes.begin(TRAINER, 'training', -1, iteration, lanes.now(), part)
+    const update = await updatePolicy({ ...request, engine: this.options.engine, onPart })
+    lanes.endAll()
+    return { update, seconds: watch.read() - from, next: null }
   }
 
   private noticeMissingSignal(step: number, groups: readonly GroupStatistics[]): void {
@@ -268,35 +219,32 @@ export class GrpoTrainer {
   }
 
   /** Rewards, lengths and time are of all that was played, replaced groups included; what the update measured is of those that it saw. */
-  private metrics(
-    all: readonly Episode[],
-    episodes: readonly Episode[],
-    groups: readonly GroupStatistics[],
-    advantages: Float64Array,
-    update: PolicyUpdate,
-    seconds: StepRecord['seconds'],
-  ): Metrics {
+  private metrics({ all, episodes, groups, advantages }: Batch, update: PolicyUpdate, seconds: StepRecord['seconds'], played: number, staleness: number): Metrics {
     const { config, environment } = this.options
+    const { grpo } = config
+    // What other weights sampled is weighed by ρ itself: its metrics are of that, not of the correction.
+    const ratio = staleness > 0 ? { ...grpo, vllm_importance_sampling_correction: false } : grpo
     return {
       ...rewardMetrics(all, groups, advantages, {
         name: environment.name,
-        scale_rewards: config.grpo.scale_rewards,
+        scale_rewards: grpo.scale_rewards,
         isSuccess: (reward) => environment.isSuccess(reward),
       }),
       ...byEnvironment(all),
       ...completionMetrics(all),
       ...environmentMetrics(all),
-      ...updateMetrics(update.updates, config.grpo),
+      ...updateMetrics(update.updates, grpo),
       ...mismatchMetrics(
         episodes.flatMap(({ mask, logprobs }, i) => {
-          const train = update.trainLogprobs[i]
+          const train = (staleness > 0 ? update.lastLogprobs : update.trainLogprobs)[i]
           return train ? [{ mask, sampler: logprobs, train }] : []
         }),
-        config.grpo,
+        ratio,
       ),
+      ...(grpo.max_staleness > 0 && { 'sampling/staleness': staleness }),
       num_tokens: this.tokens,
       step_time: seconds.sampling + seconds.training,
-      ...throughputMetrics(all, episodes.filter((_, i) => update.trainLogprobs[i]), config.grpo.num_iterations, seconds),
+      ...throughputMetrics(all, episodes.filter((_, i) => update.trainLogprobs[i]), grpo.num_iterations, { ...seconds, sampling: played }),
     }
   }
 }
@@ -313,10 +261,4 @@ function scored(episode: Episode, advantage: number, update: PolicyUpdate, posit
     ...(refLogprobs && { refLogprobs }),
     ...(lastLogprobs && { lastLogprobs }),
   }
-}
-
-/** What each reward function gave, where there are several. */
-function partsOf(episodes: readonly Episode[]) {
-  if (!episodes.some(({ rewards }) => rewards)) return null
-  return { rewards: episodes.map(({ reward, rewards, rewardless, success }) => ({ reward, parts: rewards ?? {}, ...(rewardless && success !== undefined && { success }) })) }
 }

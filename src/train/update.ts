@@ -29,8 +29,11 @@ import {
 } from '../rl'
 import { assertFinite, assertNotStopped, nonFinite } from './guard'
 
+/** What an update needs of an engine. */
+export type UpdateEngine = Pick<Trainer, 'score' | 'accumulate' | 'optimizerStep' | 'zeroGradients' | 'version'>
+
 export interface UpdateRequest {
-  engine: Trainer
+  engine: UpdateEngine
   grpo: GrpoConfig
   /** In index order. */
   episodes: readonly Episode[]
@@ -40,6 +43,8 @@ export interface UpdateRequest {
   optimizerSteps: number
   /** false trains on every token after the prompt, also the environment's, with the loss's divisor as it is: for the test that the mask matters. */
   maskEnvironment: boolean
+  /** Other weights than the present ones sampled the episodes: π_old is then what the sampler recorded. */
+  stale?: boolean
   /** Sequences done, over all iterations. */
   onProgress: (done: number, total: number) => void
   /** Told of what begins. */
@@ -53,13 +58,13 @@ export interface UpdateRequest {
 export interface PolicyUpdate {
   /** One per optimizer step. */
   updates: UpdateRecord[]
-  /** π_old by the training graph, [episodes][tokens]; null for episodes that were not trained on. */
+  /** π_old by the training graph, or of a stale batch by the sampler, [episodes][tokens]; null for episodes that were not trained on. */
   trainLogprobs: (Float64Array | null)[]
-  /** Entropies at the same time, nats; null likewise. */
+  /** Entropies before the update, nats; null likewise. */
   entropies: (Float64Array | null)[]
   /** logπ_ref; null everywhere where beta is 0. */
   refLogprobs: (Float64Array | null)[]
-  /** What the last of several optimizer steps on an episode began with; null where there was one, which began with π_old. */
+  /** What the last optimizer step on an episode began with; null where the only one began with π_old. */
   lastLogprobs: (Float64Array | null)[]
   /** The adaptive entropy bonus after the last optimizer step. */
   controller: EntropyController
@@ -87,7 +92,9 @@ interface Member {
  * in the normaliser. With beta 0 an episode of advantage 0 has no derivative, so it is scored for the metrics (forward
  * only) and not sent through the backward pass; nothing else about the numbers changes.
  *
- * The first optimizer step takes its own log-probs as π_old (ratio exactly 1, no extra pass), the later ones those.
+ * The first optimizer step takes its own log-probs as π_old (ratio exactly 1, no extra pass), the later ones those. Of a stale batch π_old is
+ * the sampler's, as in TRL's AsyncGRPOTrainer: ρ then is how far the policy is from the one that sampled, and leaves nothing for the
+ * mismatch correction to weigh.
  *
  * Without any signal the optimizer still steps with a zero gradient, as TRL does: Adam's momentum goes on.
  *
@@ -107,7 +114,7 @@ export async function updatePolicy(request: UpdateRequest): Promise<PolicyUpdate
 }
 
 async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
-  const { engine, grpo, episodes, advantages, optimizerSteps, maskEnvironment, onProgress, onPart, signal } = request
+  const { engine, grpo, episodes, advantages, optimizerSteps, maskEnvironment, stale = false, onProgress, onPart, signal } = request
   const temperature = grpo.temperature || 1
   const members = episodes.flatMap((episode, position): Member[] => {
     if (episode.reward === null) return []
@@ -116,7 +123,8 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
     const sequence = { ids: episode.ids, mask, promptLength: episode.promptLength }
     // What the environment wrote was never sampled: there is nothing to correct.
     const sampler = maskEnvironment ? episode.logprobs : null
-    return [{ episode, position, sequence, counted, advantage: advantages[position] ?? 0, old: null, reference: null, sampler, tokens: countTrained(mask) }]
+    const old = stale && sampler ? Float64Array.from(sampler) : null
+    return [{ episode, position, sequence, counted, advantage: advantages[position] ?? 0, old, reference: null, sampler, tokens: countTrained(mask) }]
   })
   const trained = members.filter(({ tokens }) => tokens > 0)
   const score = async (some: readonly Member[], adapter: Adapter) => {
@@ -143,7 +151,8 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
   let done = 0
 
   const keepOld = (member: Member, scores: SequenceScores) => {
-    member.old = scores.logprobs.slice()
+    if (member.old) result.lastLogprobs[member.position] = scores.logprobs.slice()
+    member.old ??= scores.logprobs.slice()
     result.trainLogprobs[member.position] = member.old
     result.entropies[member.position] = scores.entropies.slice()
   }
@@ -176,7 +185,7 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
       const gradient = dLogprobs[0] as Float64Array
       if (!Number.isFinite(loss)) throw nonFinite(`The loss ${where} (${loss})`, grpo.learning_rate)
       assertFinite(gradient, mask, `The loss derivative ${where}`, grpo.learning_rate)
-      if (member.old === null) keepOld(member, scores)
+      if (result.trainLogprobs[member.position] === null) keepOld(member, scores)
       else if (iteration === grpo.num_iterations - 1) result.lastLogprobs[member.position] = scores.logprobs.slice()
       const bonus = entropyBonus(mask, scores.entropies, threshold, tokens, coefficient)
       const [counts] = statistics
@@ -253,7 +262,7 @@ async function undecidedTokens(
  * @returns the gradient's norm before clipping
  * @throws PlaygroundError 'non-finite' or 'engine'
  */
-export async function optimizerStep(engine: Trainer, params: Parameters<Trainer['optimizerStep']>[0]): Promise<number> {
+export async function optimizerStep(engine: Pick<Trainer, 'optimizerStep' | 'version'>, params: Parameters<Trainer['optimizerStep']>[0]): Promise<number> {
   const before = engine.version
   const { learning_rate, adam_beta1, adam_beta2, adam_epsilon, weight_decay, max_grad_norm } = params
   const { grad_norm } = await engine.optimizerStep({ learning_rate, adam_beta1, adam_beta2, adam_epsilon, weight_decay, max_grad_norm })

@@ -66,6 +66,7 @@ export const FORMULA_STRINGS = {
   },
   update: {
     only: 'num_iterations is 1: π is still π_old here, so the ratio is exactly 1.',
+    ahead: 'The episodes were sampled one update earlier (max_staleness 1): π_old is the policy that sampled, by the sampler’s own log-probs.',
     last: (n: number) => `num_iterations is ${n}: these are the numbers of the last of the step’s ${plural(n, 'update')}; the loss below is their mean.`,
     first: (n: number) => `num_iterations is ${n}, but only the log-probs before the first update were recorded: the ratio there is 1.`,
   },

@@ -2,7 +2,7 @@
 
 import type { LoadProgress } from '../core/events'
 import { stageLine } from '../core/stage'
-import { isActive, latestStep, type PlanView, type RunView, type StepView } from '../store/view'
+import { isActive, latestStep, trainedBeside, type PlanView, type RunView, type StepView } from '../store/view'
 import type { RunState } from '../worker/protocol'
 import { DURATIONS } from './durations'
 import { bytes, duration, roughTime, speed, timeLeft } from './format'
@@ -103,7 +103,7 @@ function describePause(view: RunView, { at }: Extract<RunState, { state: 'paused
   if (!step) return view.stages.length > 0 ? `Paused after ${stageLine(view.stages, 0) || 'the plan'}` : 'Paused before the first step'
   if (step.finished) return [`Paused after step ${step.step}`, ...describeOutcome(step)].join(' · ')
   // The update has no tokens: Step goes through it at once.
-  if (step.groups && !step.training) return `Paused before the update of step ${step.step} · the rewards are in`
+  if (step.groups && !step.training && !trainedBeside(view)) return `Paused before the update of step ${step.step} · the rewards are in`
   return `${at ? RESTS[at] : 'Paused'} · ${describeProgress(view, null)}`
 }
 
@@ -134,8 +134,10 @@ function describeProgress(view: RunView, now: number | null): string {
   const name = `Step ${step.step}`
   if (step.finished) return [name, 'done', ...describeOutcome(step)].join(' · ')
   if (step.training) return `${name} · training ${step.training.done}/${step.training.total}`
-  if (step.groups) return `${name} · training`
-  return [name, ...describeAway(view, now), ...describeSampling(view, step, now)].join(' · ')
+  const before = trainedBeside(view)
+  const beside = before?.training ? [`training step ${before.step} ${before.training.done}/${before.training.total}`] : []
+  if (step.groups) return [name, ...(before ? ['sampled', ...beside] : ['training'])].join(' · ')
+  return [name, ...describeAway(view, now), ...describeSampling(view, step, now), ...beside].join(' · ')
 }
 
 /** The environment that is waited for instead of sampled from; a pause stops the waiting, too. */

@@ -9,7 +9,7 @@ const HINTS: Record<SpanKind | 'idle', string> = {
   sampling: 'The slot writes, one token at a time with all others that write.',
   prefill: 'The slot reads a prompt or the answer of a tool.',
   waiting: 'The slot waits for the environment: its answer, its reset or a session.',
-  training: 'The trainer computes; all slots rest.',
+  training: 'The trainer computes; all slots rest, or wait for the environment (max_staleness 1).',
   idle: 'The slot has no episode, or waits while another one reads.',
 }
 
@@ -58,7 +58,8 @@ export const TIMELINE_STRINGS = {
     const took = `${TIMELINE_STRINGS.time(span.end - span.start)} from ${TIMELINE_STRINGS.time(span.start)}`
     if (span.kind === 'training') {
       const part = span.part ? `: ${PARTS[span.part]}` : ''
-      return `Trainer${part} · ${span.turn > 0 ? `iteration ${span.turn + 1} · ` : ''}${took}`
+      const of = span.step === undefined ? '' : ` of step ${span.step}`
+      return `Trainer${part}${of} · ${span.turn > 0 ? `iteration ${span.turn + 1} · ` : ''}${took}`
     }
     const slot = `Slot ${span.lane + 1}`
     if (span.episode < 0) return `${slot} · waiting for the environment that failed · ${took}`
@@ -68,10 +69,10 @@ export const TIMELINE_STRINGS = {
   },
   /** One sentence that names what the step spends its time on. */
   bottleneck: {
-    environment: (share: number, limit: keyof typeof LIMITS, { sessions, slots }: { sessions: number; slots: number }) =>
-      `Nothing is computed ${whole(share)} of the time, because every slot waits for the environment. ${LIMITS[limit](sessions, slots)}`,
-    training: (share: number, iterations: number) =>
-      `The update takes ${whole(share)} of the step. Shorter episodes${iterations > 1 ? ' or fewer num_iterations' : ''} would shorten it.`,
+    environment: (share: number, limit: keyof typeof LIMITS, { sessions, slots, trains }: { sessions: number; slots: number; trains: boolean }) =>
+      `Nothing is computed ${whole(share)} of the time, because every slot waits for the environment. ${LIMITS[limit](sessions, slots)}${trains ? ' max_staleness 1 would train meanwhile.' : ''}`,
+    training: (share: number, iterations: number, hidden: number) =>
+      `The update takes ${whole(share)} of the step${hidden >= 0.05 ? `, ${whole(hidden)} of it while slots wait for the environment` : ''}. Shorter episodes${iterations > 1 ? ' or fewer num_iterations' : ''} would shorten it.`,
     ended: (share: number) =>
       `Slots rest ${whole(share)} of the time because their episodes have ended and the longest ones go on. A lower max_completion_length would cut these off.`,
     prefill: (share: number) => `Reading prompts and answers takes ${whole(share)} of the slots’ time. Shorter prompts or fewer tools would shorten it.`,

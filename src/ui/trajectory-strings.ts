@@ -61,7 +61,7 @@ export const TRAJECTORY_STRINGS = {
     afterRewards: 'Known when all rewards of the step are in.',
     unrecorded: 'The record does not hold it.',
     recording: 'This recording does not hold it, and no model stands behind it to be asked.',
-    sameRatio: 'With num_iterations 1 the ratio is exactly 1 at every token: the only optimizer step begins at the policy that sampled.',
+    sameRatio: 'With num_iterations 1 the ratio is exactly 1 at every token: the only optimizer step begins at the policy that sampled. With max_staleness 1 it begins one update later.',
     computing: 'Computing: the model reads this episode once more.',
     busy: 'The model is busy. It is computed as soon as the run is paused.',
     noModel: 'Computed once a model is loaded.',

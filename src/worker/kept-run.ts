@@ -59,7 +59,7 @@ export async function restoreInto(engine: Pick<RunEngine, 'freezeReference' | 'i
 }
 
 /** What is not as it was when the run was trained, a sentence each; none when it goes on bit for bit. */
-export function differences({ engine: before, environment, version }: RunRecord, { engine: { info: now }, environment: found }: Pick<RunSetup, 'engine' | 'environment'>): string[] {
+export function differences({ engine: before, environment, version, config: { grpo }, checkpoint }: RunRecord, { engine: { info: now }, environment: found }: Pick<RunSetup, 'engine' | 'environment'>): string[] {
   const name = ({ backend, threads, ortVersion }: EngineInfo): string =>
     `${backend === 'wasm' ? `WASM with ${threads} thread${threads === 1 ? '' : 's'}` : 'WebGPU'}, onnxruntime ${ortVersion}`
   const sentences: string[] = []
@@ -69,6 +69,9 @@ export function differences({ engine: before, environment, version }: RunRecord,
     sentences.push(`This run was trained on ${name(before)}, and goes on with ${name(now)}${devices}: from the same state, but not bit for bit.`)
   }
   if (version !== VERSION) sentences.push(`This run was trained with version ${version} of this program, and goes on with ${VERSION}: its next steps may differ.`)
+  if (grpo.max_staleness > 0 && checkpoint !== null && checkpoint > 0 && checkpoint < grpo.max_steps) {
+    sentences.push(`What had been sampled for step ${checkpoint + 1} ahead of its turn (max_staleness ${grpo.max_staleness}) is not kept: it is sampled anew, with the weights as they are, so the next steps differ from those of a run that was not left.`)
+  }
   const seen = ({ tools, prompts }: Pick<RunRecord['environment'], 'prompts'> & { tools: readonly Tool[] }): string => JSON.stringify([tools, prompts])
   if (seen(environment) !== seen(found)) sentences.push(`${environment.name} has other tools or prompts than when this run was trained: its next steps are about another task.`)
   const [was, is] = [environment.dataset?.place, found.dataset?.place]

@@ -76,6 +76,7 @@ const grpo = z.object({
   mask_truncated_completions: z.boolean(),
   dynamic_sampling: z.boolean().default(EARLIER_GRPO.dynamic_sampling),
   max_resampled_groups: number.default(EARLIER_GRPO.max_resampled_groups),
+  max_staleness: number.default(EARLIER_GRPO.max_staleness),
   seed: count,
   target_reward: z.number().nullable(),
   eval_strategy: z.enum(EVAL_STRATEGIES).default(EARLIER_GRPO.eval_strategy),

@@ -221,7 +221,7 @@ ${evaluation.dataset}
         # A step of the optimizer is a step of the page, however many devices share it.
         per_device_train_batch_size=micro_batch,
         gradient_accumulation_steps=per_device // micro_batch,
-${divided ? '        steps_per_generation=SHARES * (per_device // micro_batch),\n' : ''}${grpo.dynamic_sampling ? '        # The page samples groups without a signal again (dynamic_sampling); TRL has no such option, and trains on what was sampled.\n' : ''}${settingLines(grpoSettings(config), 8)}
+${divided ? '        steps_per_generation=SHARES * (per_device // micro_batch),\n' : ''}${grpo.dynamic_sampling ? '        # The page samples groups without a signal again (dynamic_sampling); TRL has no such option, and trains on what was sampled.\n' : ''}${grpo.max_staleness > 0 ? '        # The page samples a batch while the one before is trained on (max_staleness); GRPOTrainer samples after every update. AsyncGRPOTrainer has the same setting.\n' : ''}${settingLines(grpoSettings(config), 8)}
 ${evaluation.settings}        bf16=has_gpu,
         use_cpu=not has_gpu,
         gradient_checkpointing=has_gpu,

@@ -86,7 +86,7 @@ describe('train.py', () => {
     ]) expect(script).toContain(line)
     // Nothing of GrpoConfig is forgotten: what is no argument of GRPOConfig is computed in the script.
     const mapped = new Set(grpoSettings(run({}, grpo).config).map(({ name }) => name))
-    const computed = ['prompts_per_step', 'max_steps', 'target_reward', 'steps_per_generation', 'dynamic_sampling', 'max_resampled_groups', 'reward_funcs']
+    const computed = ['prompts_per_step', 'max_steps', 'target_reward', 'steps_per_generation', 'max_staleness', 'dynamic_sampling', 'max_resampled_groups', 'reward_funcs']
       .concat(['eval_strategy', 'eval_steps', 'eval_on_start', 'eval_episodes', 'eval_greedy'])
     expect(Object.keys(run({}, grpo).config.grpo).filter((key) => !mapped.has(key)).sort()).toEqual(computed.sort())
   })
@@ -114,7 +114,8 @@ describe('train.py', () => {
 
   it('says what TRL cannot do', () => {
     expect(train(run({}, { dynamic_sampling: true }))).toContain('(dynamic_sampling); TRL has no such option')
-    expect(train(run())).not.toContain('dynamic_sampling')
+    expect(train(run({}, { max_staleness: 1 }))).toContain('(max_staleness); GRPOTrainer samples after every update')
+    expect(train(run())).not.toMatch(/dynamic_sampling|max_staleness/)
   })
 
   it('calls a constant rate with a warm-up by its own name', () => {

@@ -3,7 +3,7 @@
 import { isFresh } from '../../store/controller'
 import { needsLoad } from '../../store/model-settings'
 import { hasChanges, type SetupView } from '../../store/setup-store'
-import { isActive, latestStep, type RunView } from '../../store/view'
+import { isActive, isMidStep, type RunView } from '../../store/view'
 import { GUARD_STRINGS } from '../../ui/guard-strings'
 
 const W = GUARD_STRINGS.dry.blocked
@@ -14,8 +14,7 @@ export function readiness(setup: SetupView, view: RunView): { why: string | null
   if (setup.awaitsConsent) return no(W.consent)
   if (view.recording !== null) return no(W.recording)
   if (isActive(view.run)) return no(W.active)
-  const step = latestStep(view)
-  if (step && !step.finished) return no(W.midStep)
+  if (isMidStep(view)) return no(W.midStep)
   const changed = setup.applied === null || hasChanges(setup)
   if (changed && needsLoad(setup)) return no(W.load)
   if (changed && !isFresh(view)) return no(W.changed)

@@ -4,7 +4,7 @@ import { useId, useState } from 'react'
 import { wilson } from '../../core/interval'
 import type { EvaluationRecord, RunRecord } from '../../core/run-record'
 import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
-import { isActive, latestStep, type RunView } from '../../store/view'
+import { isActive, isMidStep, type RunView } from '../../store/view'
 import { number, percent } from '../../ui/format'
 import { Help } from '../../ui/Help'
 import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
@@ -105,11 +105,10 @@ function OtherBase({ run: { id, config, checkpoint }, disabled }: { run: RunReco
 /** Why the loaded run cannot be measured now. */
 function whyUnready(view: RunView): string | null {
   const words = TAKE_AWAY_STRINGS.evaluation
-  const step = latestStep(view)
   if (isActive(view.run)) return words.training
   if (view.engine === null || view.run.state === 'loading' || view.run.state === 'load-paused') return words.loading
   // Between two steps a run that evaluates itself needs the model, too.
-  return (step && !step.finished) || view.evaluation?.step !== undefined ? words.midStep : null
+  return isMidStep(view) || view.evaluation?.step !== undefined ? words.midStep : null
 }
 
 function Progress() {

@@ -2,13 +2,14 @@
 
 import { useEffect, useRef } from 'react'
 import { useRun } from '../../store/hooks'
+import { isMidStep } from '../../store/view'
 import { S } from '../../ui/strings'
 import { useKeptStep } from '../runs/kept-step'
 import type { Connecting } from './useConnecting'
 
 export function StartOver({ connecting }: { connecting: Connecting }) {
   const kept = useKeptStep()
-  const half = useRun((view) => view.steps.at(-1)?.finished === false)
+  const half = useRun(isMidStep)
   const recording = useRun((view) => view.recording !== null)
   const keep = useRef<HTMLButtonElement>(null)
   const { asked, confirm, cancel } = connecting

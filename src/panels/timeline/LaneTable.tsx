@@ -4,6 +4,7 @@ import { TRAINER, type TimelineSpan } from '../../core/timeline'
 import { NONE } from '../../ui/format'
 import { S } from '../../ui/strings'
 import { SHARED } from './sentence'
+import { covered } from './shares'
 
 const T = S.timeline
 
@@ -33,8 +34,7 @@ export function LaneTable({ spans, slots, total }: LaneTableProps) {
           <Row name={T.trainer} times={new Map([['training', trained]])} />
           {Array.from({ length: slots }, (_, slot) => {
             const times = timesOf(spans, slot)
-            const busy = [...times.values()].reduce((sum, ms) => sum + ms, 0)
-            return <Row key={slot} name={T.slot(slot)} times={times.set('idle', Math.max(0, total - trained - busy))} />
+            return <Row key={slot} name={T.slot(slot)} times={times.set('idle', idleOf(spans, slot, total))} />
           })}
         </tbody>
       </table>
@@ -60,3 +60,6 @@ function timesOf(spans: readonly TimelineSpan[], lane: number): Map<string, numb
   for (const span of spans) if (span.lane === lane) took.set(span.kind, (took.get(span.kind) ?? 0) + span.end - span.start)
   return took
 }
+
+/** Ms in which neither the slot nor the trainer did anything. */
+const idleOf = (spans: readonly TimelineSpan[], slot: number, total: number): number => Math.max(0, total - covered(spans.filter(({ lane }) => lane === slot || lane === TRAINER)))

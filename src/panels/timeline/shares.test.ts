@@ -30,6 +30,7 @@ const shares = (change: Partial<Shares> = {}): Shares => ({
   prefill: 0.1,
   waiting: 0.1,
   training: 0.2,
+  hidden: 0,
   idle: 0,
   ended: 0,
   stalled: 0,
@@ -53,6 +54,16 @@ describe('sharesOf', () => {
     expect(sharesOf(STEP.slice(0, 3), 300)).toMatchObject({ sampling: 0.5, training: 0, iterations: 0 })
   })
 
+  it('count what goes on beside an update as the update, and say how much of it the environment was waited for', () => {
+    const update = span(-1, 'training', 250, 400, { episode: -1, part: 'gradient', step: 1 })
+    const found = sharesOf([...STEP.filter(({ lane }) => lane !== -1), update], 600) as Shares
+    const { sampling, prefill, waiting, training, hidden, idle, stalled } = found
+    expect(sampling + prefill + waiting + training + idle).toBeCloseTo(1, 12)
+    // Both slots waited from 300 to 400, one of them from 200 on.
+    expect([training, hidden, stalled]).toEqual([0.25, 250 / 1200, 0])
+    expect(sentenceOf({ ...found, training: 0.6 }, { episodes: 2, sessions: null, mostSlots: 16, ahead: true })).toContain('60 % of the step, 21 % of it while slots wait')
+  })
+
   it('are none where nothing was measured', () => {
     expect(sharesOf([], 100)).toBeNull()
     expect(sharesOf(STEP, 0)).toBeNull()
@@ -64,13 +75,15 @@ describe('sharesOf', () => {
   })
 })
 
-const say = (change: Partial<Shares>, { episodes = 8, sessions = null as number | null } = {}) => sentenceOf(shares(change), { episodes, sessions, mostSlots: 16 })
+const say = (change: Partial<Shares>, { episodes = 8, sessions = null as number | null, ahead = false } = {}) => sentenceOf(shares(change), { episodes, sessions, mostSlots: 16, ahead })
 
 describe('the sentence on what a step spends its time on', () => {
   it('asks for more episodes only where they would find a slot', () => {
     expect(say({ stalled: 0.43 })).toBe(
-      'Nothing is computed 43 % of the time, because every slot waits for the environment. A faster environment would shorten the step; more prompts_per_step would let other episodes write meanwhile.',
+      'Nothing is computed 43 % of the time, because every slot waits for the environment. A faster environment would shorten the step; more prompts_per_step would let other episodes write meanwhile. max_staleness 1 would train meanwhile.',
     )
+    expect(say({ stalled: 0.43, training: 0.01 })).not.toContain('max_staleness')
+    expect(say({ stalled: 0.43 }, { ahead: true })).not.toContain('max_staleness')
     expect(say({ stalled: 0.43, slots: 16 }, { episodes: 64 })).toContain('There are no more than 16 slots, so more prompts_per_step would not fill the time')
   })
 

@@ -2,8 +2,9 @@
 
 import { useMemo } from 'react'
 import { MOST_SLOTS } from '../../core/plan'
+import type { StepSummary } from '../../core/run-record'
 import type { TimelineSpan } from '../../core/timeline'
-import { useReplay, useSelection, useShown } from '../../store/hooks'
+import { useReplay, useSelection, useShown, useShownGrpo } from '../../store/hooks'
 import { findStep, type StepView } from '../../store/view'
 import { S } from '../../ui/strings'
 import { reachOf } from './geometry'
@@ -21,12 +22,13 @@ export function useTimeline() {
   const measured = useShown((view) => view.history.findLast((s) => step !== null && s.step <= step))
   const before = useShown((view) => view.history.findLast((s) => step !== null && s.step < step)?.seconds)
   const groupSize = useShown((view) => groupSizeOf(findStep(view, selected)))
+  const ahead = useShownGrpo().max_staleness > 0
   const recorded = useReplay(({ state }) => state === 'on')
 
   const end = useMemo(() => Math.max(0, ...spans.map((span) => span.end)), [spans])
-  const whole = finished && seconds ? Math.max(end, inMs(seconds)) : end
+  const whole = finished && seconds ? wholeOf(end, seconds, ahead) : end
   const shares = useMemo(() => sharesOf(spans, whole), [spans, whole])
-  const sentence = useSentence({ step, finished, shares })
+  const sentence = useSentence({ step, finished, shares, ahead })
   return {
     step,
     /** A step that is no longer kept was chosen. */
@@ -49,20 +51,23 @@ export function useTimeline() {
  * On what a step spends its time. The beginning of a step tells little of it: while one goes on the last whole step is spoken of, where it
  * is kept.
  */
-function useSentence({ step, finished, shares }: { step: number | null; finished: boolean; shares: Shares | null }): string {
+function useSentence({ step, finished, shares, ahead }: { step: number | null; finished: boolean; shares: Shares | null; ahead: boolean }): string {
   const sessions = useShown((view) => view.environment?.maxSessions ?? null)
   const backend = useShown((view) => view.engine?.info.backend ?? 'wasm')
   const whole = useShown((view) => (finished ? undefined : view.steps.findLast((s) => s.finished && step !== null && s.step < step)))
   const seconds = useShown((view) => view.history.find((s) => s.step === whole?.step)?.seconds)
   const episodes = useShown((view) => view.steps.find((s) => s.step === step)?.episodeCount ?? 0)
-  const before = useMemo(() => (whole?.timeline && seconds ? sharesOf(whole.timeline, inMs(seconds)) : null), [whole?.timeline, seconds])
+  const before = useMemo(() => (whole?.timeline && seconds ? sharesOf(whole.timeline, wholeOf(Math.max(0, ...whole.timeline.map(({ end }) => end)), seconds, ahead)) : null), [whole?.timeline, seconds, ahead])
   const of = before ?? shares
   if (!of) return ''
-  const sentence = sentenceOf(of, { episodes, sessions, mostSlots: MOST_SLOTS[backend] })
+  const sentence = sentenceOf(of, { episodes, sessions, mostSlots: MOST_SLOTS[backend], ahead })
   if (whole && before) return S.timeline.ofStep(whole.step, sentence)
   return finished ? sentence : S.timeline.soFar(sentence)
 }
 
+/** Ms that the lanes of a finished step are about. Sampled ahead, its own update stands in those of the next step, and the step's seconds are about both. */
+const wholeOf = (end: number, seconds: StepSummary['seconds'], ahead: boolean) => (ahead ? end : Math.max(end, inMs(seconds)))
+
 const groupSizeOf = (step: StepView | null) => (step ? Math.max(1, step.episodeCount / step.groupCount) : 1)
 
-const inMs = ({ sampling, training }: { sampling: number; training: number }) => (sampling + training) * 1000
+const inMs = ({ sampling, training }: StepSummary['seconds']) => (sampling + training) * 1000

@@ -129,7 +129,7 @@ function pushWords(derivative: number): string {
 }
 
 function updateWords(update: WhichUpdate, { num_iterations }: LossSettings): string {
-  return update === 'only' ? S.formula.update.only : S.formula.update[update](num_iterations)
+  return update === 'only' || update === 'ahead' ? S.formula.update[update] : S.formula.update[update](num_iterations)
 }
 
 /** The step that is looked at; while it is being played, the one before it. */

@@ -2,7 +2,7 @@
 
 import { useSelection, useShown } from '../../store/hooks'
 import type { StepSummary } from '../../core/run-record'
-import { findStep } from '../../store/view'
+import { findStep, trainedBeside } from '../../store/view'
 import { ErrorBoundary } from '../../ui/ErrorBoundary'
 import { Help } from '../../ui/Help'
 import { Hideable } from '../../ui/Hideable'
@@ -15,7 +15,7 @@ export function UpdatePanel() {
   const selected = useSelection((s) => s.step)
   const summary = useShown((view) => (selected === null ? view.history.at(-1) : view.history.find((s) => s.step === selected)) ?? null)
   const training = useShown((view) => {
-    const step = findStep(view, selected)
+    const step = (selected === null && trainedBeside(view)) || findStep(view, selected)
     return step && !step.finished ? step.training : null
   })
   return (

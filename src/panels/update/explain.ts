@@ -25,7 +25,8 @@ export type MaskedReason = 'prompt' | 'environment' | 'template' | 'unscorable' 
  * The optimizer step whose numbers stand in the formula. 'only': the one there is, which begins at the ratio 1. 'last' of several.
  * 'first' of several, because the record holds no later one.
  */
-export type WhichUpdate = 'only' | 'last' | 'first'
+/** 'ahead': the only one, on a batch that other weights had sampled. */
+export type WhichUpdate = 'only' | 'ahead' | 'last' | 'first'
 
 export interface TokenNumbers {
   kind: 'numbers'
@@ -98,7 +99,7 @@ function termsOf(episode: EpisodeView, loss: StepLoss, settings: LossSettings): 
   let terms: SequenceTerms | null = null
   if (complete) {
     const old = tokens.map((token) => token.trainLogprob ?? 0)
-    const later = isLater(tokens, settings)
+    const later = isLater(tokens)
     const hasReference = tokens.every((token, t) => !trained(t) || token.refLogprob !== undefined)
     const sequence = {
       mask,
@@ -114,8 +115,8 @@ function termsOf(episode: EpisodeView, loss: StepLoss, settings: LossSettings): 
   return terms
 }
 
-/** Whether the log-probs of a later optimizer step than the first are known. */
-const isLater = (tokens: readonly LoggedToken[], { num_iterations }: LossSettings) => num_iterations > 1 && tokens.some((token) => token.lastLogprob !== undefined)
+/** Whether the log-probs of an optimizer step that did not begin with π_old are known. */
+const isLater = (tokens: readonly LoggedToken[]) => tokens.some((token) => token.lastLogprob !== undefined)
 
 function whyMasked(token: LoggedToken, position: number, episode: EpisodeView, settings: LossSettings): MaskedReason | null {
   if (position < episode.promptLength) return 'prompt'
@@ -148,13 +149,13 @@ export function explainToken(
   const old = token.trainLogprob
   if (!loss || !sequence || !term || old === null || advantage === null) return { kind: 'unrecorded' }
 
-  const later = isLater(loss.log.read(episode.step, episode.index), settings)
+  const later = isLater(loss.log.read(episode.step, episode.index))
   const { normalizer } = loss
   const values = factorsOf(normalizer, sequence.tokens)
   const weight = tokenWeight(normalizer, sequence.tokens)
   return {
     kind: 'numbers',
-    update: settings.num_iterations === 1 ? 'only' : later ? 'last' : 'first',
+    update: settings.num_iterations === 1 ? (later ? 'ahead' : 'only') : later ? 'last' : 'first',
     advantage,
     logprob: later ? (token.lastLogprob ?? old) : old,
     oldLogprob: old,

@@ -42,7 +42,7 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   ),
   epsilon: from(
     'ppo',
-    'The clip range: once a token’s ratio π ÷ π_old has moved this far from 1 in the direction of its advantage, it pushes no further. With num_iterations 1 the ratio is 1 and nothing is clipped. Small values make several updates on the same episodes safe; 0 stops every push after the first update; large values let one batch carry the model far away.',
+    'The clip range: once a token’s ratio π ÷ π_old has moved this far from 1 in the direction of its advantage, it pushes no further. With num_iterations 1 (and max_staleness 0) the ratio is 1 and nothing is clipped. Small values make several updates on the same episodes safe; 0 stops every push after the first update; large values let one batch carry the model far away.',
   ),
   epsilon_high: from(
     'dapo',
@@ -99,6 +99,10 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   max_resampled_groups: from(
     'dapo',
     'Most groups that dynamic sampling adds to a step. At this cap the step goes on with what it has, groups without a signal included. Small values bound the time of a step; with a large one a solved task is sampled over and over for nothing.',
+  ),
+  max_staleness: from(
+    'trlAsync',
+    'Updates that a batch may be behind the policy that is trained on it. 0, the default, samples after each update. 1 samples the next batch while the last is trained on: training fills the time in which all slots wait for the environment, and the ratio, which clipping bounds, is that to the policy that sampled. It gains with servers that take their time, nothing with environments of this page, which answer at once. A kept run that goes on samples its batch anew. num_iterations must be 1.',
   ),
   use_peft: from(
     'loraConfig',
@@ -174,7 +178,7 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   ),
   vllm_importance_sampling_correction: from(
     'trlConfig',
-    'Weighs what the sampler wrote by how much the training graph agrees with it. In TRL the sampler is vLLM, hence the name; here it is the decode graph, whose log-probs are kept with every token. They agree to about 1e-6, so the weight is 1 in all digits shown; it guards against a device where they do not.',
+    'Weighs what the sampler wrote by how much the training graph agrees with it. In TRL the sampler is vLLM, hence the name; here it is the decode graph, whose log-probs are kept with every token. They agree to about 1e-6, so the weight is 1 in all digits shown; it guards against a device where they do not. Of a batch that was sampled ahead (max_staleness 1) the ratio itself starts at the sampler, so the weight is 1.',
   ),
   vllm_importance_sampling_mode: from(
     'trlConfig',

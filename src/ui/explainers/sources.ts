@@ -7,6 +7,7 @@ const arxiv = (id: string) => `https://arxiv.org/abs/${id}`
 
 export const SOURCES = {
   trlGrpo: { title: 'TRL, GRPO Trainer', url: `${TRL}/grpo_trainer` },
+  trlAsync: { title: 'TRL, AsyncGRPO', url: `${TRL}/async_grpo_trainer` },
   trlSft: { title: 'TRL, SFT Trainer', url: `${TRL}/sft_trainer` },
   trlConfig: { title: 'TRL, GRPOConfig', url: `${TRL}/grpo_trainer#trl.GRPOConfig` },
   trlAdvantage: { title: 'TRL, Computing the advantage', url: `${TRL}/grpo_trainer#computing-the-advantage` },

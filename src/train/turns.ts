@@ -1,0 +1,120 @@
+/** One engine for a rollout and an update at once: the rollout goes first, and while it waits for its environment the update goes on by a piece. */
+
+import type { SequenceScores, TrainSequence } from '../core/engine'
+import { type PauseGate, waitAtGate } from '../core/sleep'
+import type { Rest } from '../rollout/types'
+import { assertNotStopped } from './guard'
+import type { UpdateEngine } from './update'
+
+/**
+ * Tokens of a piece of an update: what the rollout may have to wait for, should its environment answer meanwhile. A prompt that several
+ * sequences share counts once, as it does in time.
+ */
+const PIECE_TOKENS = 384
+
+export class EngineTurns {
+  private resting = false
+  private wake: () => void = () => undefined
+  /** The piece that is being computed; never rejects. */
+  private piece: Promise<unknown> = Promise.resolve()
+
+  /** The rollout waits for something else than the engine; a piece that was begun meanwhile goes to its end. */
+  readonly rest: Rest = async (wait) => {
+    this.open()
+    try {
+      return await wait
+    } finally {
+      this.resting = false
+      await this.piece
+    }
+  }
+
+  /** The rollout needs the engine no more. */
+  end(): void {
+    this.open()
+  }
+
+  /** A gate where nothing is computed any more once somebody waits at it. */
+  quiet(gate: PauseGate): PauseGate {
+    return async () => {
+      await this.piece
+      await gate()
+    }
+  }
+
+  /** Does a piece of the update, once the rollout rests and the gate is open. Throws PlaygroundError 'stopped' once the signal is aborted. */
+  async take<T>(gate: PauseGate, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    do {
+      if (!this.resting) await new Promise<void>((resolve) => (this.wake = resolve))
+      await waitAtGate(gate, signal)
+      assertNotStopped(signal)
+    } while (!this.resting)
+    const piece = work()
+    this.piece = piece.catch(() => undefined)
+    return piece
+  }
+
+  private open(): void {
+    this.resting = true
+    this.wake()
+  }
+}
+
+export interface TurnOptions {
+  gate: PauseGate
+  signal?: AbortSignal
+  /** Awaited before the optimizer step: who samples with the weights as they are is done then. */
+  sampled: () => Promise<void>
+  /** Around all that is computed. */
+  compute: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+/**
+ * An engine whose training gives way to a rollout and is done in pieces. Which sequences are a piece, and their order, are the same whatever
+ * the rollout does: so is the gradient, to the bit.
+ */
+export function inTurns(engine: UpdateEngine, turns: EngineTurns, { gate, signal, sampled, compute }: TurnOptions): UpdateEngine {
+  const take = <T>(work: () => Promise<T>): Promise<T> => turns.take(gate, signal, () => compute(work))
+  return {
+    async score(batch, options) {
+      const scores: SequenceScores[] = []
+      for (const { sequences } of piecesOf(batch)) scores.push(...(await take(() => engine.score(sequences, options))))
+      return scores
+    },
+    async accumulate(batch, options, loss) {
+      for (const { from, sequences } of piecesOf(batch)) {
+        await take(() => engine.accumulate(sequences, options, (indices, scores) => loss(indices.map((index) => from + index), scores)))
+      }
+    },
+    async optimizerStep(params) {
+      await sampled()
+      assertNotStopped(signal)
+      return compute(() => engine.optimizerStep(params))
+    },
+    zeroGradients: () => engine.zeroGradients(),
+    get version() {
+      return engine.version
+    },
+  }
+}
+
+/** A batch in pieces of consecutive sequences. */
+export function piecesOf(batch: readonly TrainSequence[], most = PIECE_TOKENS): { from: number; sequences: TrainSequence[] }[] {
+  const pieces: { from: number; sequences: TrainSequence[]; tokens: number }[] = []
+  batch.forEach((sequence, i) => {
+    const last = pieces.at(-1)
+    const before = last?.sequences.at(-1)
+    const own = sequence.ids.length - (before && isAlike(before, sequence) ? (sequence.promptLength ?? 0) : 0)
+    if (last && last.tokens + own <= most) {
+      last.sequences.push(sequence)
+      last.tokens += own
+    } else pieces.push({ from: i, sequences: [sequence], tokens: sequence.ids.length })
+  })
+  return pieces
+}
+
+/** Whether both begin with the same prompt. */
+function isAlike(a: TrainSequence, b: TrainSequence): boolean {
+  const { promptLength = 0 } = b
+  return a.promptLength === promptLength && b.ids.slice(0, promptLength).every((id, t) => id === a.ids[t])
+}
