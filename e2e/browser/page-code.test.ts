@@ -1,5 +1,7 @@
-/** Code and rows of a person's own in a real Chromium: nothing runs before Allow, a class trains in a sandbox that has no network, a rollout_func generates. */
+/** Code and rows of a person's own in a real Chromium: nothing runs before Allow, a class trains in a sandbox that has no network but granted hosts, a rollout_func generates. */
 
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchChromium } from './chromium'
@@ -8,13 +10,42 @@ import { startSite, type RunningServer } from './server'
 
 let browser: Browser
 let server: RunningServer
+let granted: Host
+let other: Host
 beforeAll(async () => {
-  ;[browser, server] = await Promise.all([launchChromium(), startSite()])
+  other = await startHost('')
+  ;[browser, server, granted] = await Promise.all([launchChromium(), startSite(), startHost(`${other.url}/away`)])
 })
 afterAll(async () => {
   await browser.close()
+  for (const host of [granted, other]) host.close()
   await server.close()
 })
+
+interface Host {
+  url: string
+  /** Who asked for what. */
+  asked: string[]
+  close(): void
+}
+
+/** A server that lets every page ask, but at /shut; it sends /away on to another. */
+async function startHost(away: string): Promise<Host> {
+  const asked: string[] = []
+  const host = createServer(({ url = '', headers, method }, response) => {
+    asked.push(`${method} ${url} from ${headers.origin}`)
+    const cors = { 'Access-Control-Allow-Origin': '*' }
+    if (url === '/away') response.writeHead(302, { ...cors, Location: away }).end()
+    else if (url === '/shut') response.writeHead(200).end('{}')
+    else response.writeHead(200, { ...cors, 'Content-Type': 'application/json' }).end('{"reward":0.75}')
+  })
+  await new Promise<void>((listening) => host.listen(0, '127.0.0.1', listening))
+  const close = () => {
+    host.closeAllConnections()
+    host.close()
+  }
+  return { url: `http://127.0.0.1:${(host.address() as AddressInfo).port}`, asked, close }
+}
 
 // Its tools are those that the shipped model calls.
 const CLASS = `class Probe {
@@ -33,6 +64,38 @@ const CLASS = `class Probe {
   }
   get_reward() {
     return 0.25
+  }
+}`
+// It asks in every way that there is, and tells what became of it.
+const networked = (own: string, foreign: string) => `class Net {
+  async reset() {
+    const said = (what) => what.then((answer) => typeof answer === 'string' ? answer : 'open', (error) => error.message)
+    const loads = (made, name) => new Promise((done) => { made.onopen = made.onload = () => done(name + ' open'); made.onerror = () => done(name + ' shut') })
+    const xhr = new XMLHttpRequest()
+    xhr.open('GET', '${foreign}/xhr')
+    const asked = loads(xhr, 'xhr')
+    try { xhr.send() } catch {}
+    const nested = (to) => new Promise((done) => {
+      const worker = new Worker(URL.createObjectURL(new Blob(["fetch('" + to + "').then(() => postMessage('nested open'), () => postMessage('nested shut'))"])))
+      worker.onmessage = ({ data }) => done(data)
+      worker.onerror = () => done('nested shut')
+    })
+    const socket = (to, name) => { try { return loads(new WebSocket(to.replace('http', 'ws')), name) } catch { return name + ' shut' } }
+    const seen = await Promise.all([
+      said(fetch('${own}/again').then((answer) => answer.text())),
+      said(fetch('${foreign}/fetch')), said(fetch('${own}/away')), said(fetch('${own}/shut')),
+      asked, nested('${foreign}/nested'), socket('${foreign}', 'socket'), socket('${own}', 'own socket'), loads(new EventSource('${foreign}/events'), 'events'),
+      said(import('${own}/code.js')).then((message) => 'import ' + (message === 'open' ? 'open' : 'shut')),
+      typeof navigator.sendBeacon, typeof RTCPeerConnection,
+    ])
+    for (const each of seen) console.log('seen: ' + each)
+  }
+  /** Look again. */
+  observe() {
+    this.done = true
+  }
+  async get_reward() {
+    return (await (await fetch('${own}/judge')).json()).reward
   }
 }`
 const ROLLOUT = `async function rollout_func(prompts, trainer) {
@@ -54,12 +117,12 @@ const hurry = async (page: Page): Promise<void> => {
 }
 const small = { seed: 7, prompts_per_step: 1, num_generations: 2, max_steps: 2, max_completion_length: 64, backend: 'wasm' }
 
-it('a class and a rollout_func of a link run once they were allowed, without network', async () => {
+it('a class and a rollout_func of a link run once they were allowed, with no network but granted hosts', async () => {
   const spec = JSON.stringify({ kind: 'custom', called: 'Probe', code: CLASS })
   const playground = await openPlayground(browser, server.url, linkOf({ ...small, env: 'custom', env_spec: spec, rollout_func: JSON.stringify({ called: 'rollout_func', code: ROLLOUT }) }), hurry)
   const { page, press, until, state } = playground
   // Until it is taken over, the page still shows the run before.
-  const ready = () => expect.poll(async () => (await state()).run.state, { timeout: 30_000 }).toBe('ready')
+  const ready = () => expect.poll(async () => (await state()).run, { timeout: 30_000 }).toMatchObject({ state: 'ready' })
   await page.getByTestId('allow-linked').first().waitFor()
   expect([page.frames().length, (await state()).environment]).toEqual([1, null])
   expect(await page.locator('.linked-code').allTextContents()).toEqual([CLASS, ROLLOUT])
@@ -102,6 +165,54 @@ it('a class and a rollout_func of a link run once they were allowed, without net
   await press('train')
   await expect.poll(async () => JSON.stringify(await state()), { timeout: 40_000 }).toContain('Probe.get_reward (line 15) took longer than 10 s and was ended.')
   await page.getByTestId('state-line').waitFor()
+
+  // A link that asks for hosts reaches nobody before Allow, and these alone after it.
+  const net = networked(granted.url, other.url)
+  const asks = linkOf({ ...small, max_steps: 1, env: 'custom', env_spec: JSON.stringify({ kind: 'custom', called: 'Net', code: net }), network_hosts: granted.url })
+  const frames = page.frames().length
+  await page.evaluate((hash) => (location.hash = hash), asks)
+  await expect.poll(() => page.getByTestId('linked-network').first().textContent()).toContain(granted.url)
+  expect([page.frames().length - frames, granted.asked, other.asked]).toEqual([0, [], []])
+  await press('allow-linked')
+  await press('connect-anyway')
+  await ready()
+  await press('train')
+  const { steps: judged } = await until('finished')
+  expect(judged.at(-1)?.episodes.map(({ reward }) => reward)).toEqual([0.75, 0.75])
+  expect(new Set(granted.asked)).toContain('GET /judge from null')
+
+  await press('write-class')
+  await press('try-class')
+  const entries = () => page.getByTestId('try-entries').textContent()
+  await expect.poll(entries).toContain('seen: undefined')
+  const lines = ((await page.locator('.try-entries .reward-logs').textContent()) ?? '').split('\n')
+  expect(lines.flatMap((line) => (line.startsWith('seen: ') ? [line.slice(6)] : []))).toEqual([
+    '{"reward":0.75}',
+    `The code asked ${other.url}, which is not among its hosts (${granted.url}). Grant the host: network_hosts, beside the code under Network.`,
+    `${granted.url} sent the request on to a host that is not among those of the code (${granted.url}). Grant that one, too: network_hosts, beside the code under Network.`,
+    expect.stringContaining(`${granted.url} gave no answer that this page may read`),
+    'xhr shut',
+    'nested shut',
+    'socket shut',
+    'own socket shut',
+    'events shut',
+    'import shut',
+    'undefined',
+    'undefined',
+  ])
+  expect(lines.filter((line) => !line.startsWith('seen: ')).join('\n')).toContain(`The code asked ${other.url.replace('http', 'ws')}, which is not among its hosts`)
+  expect(granted.asked.filter((each) => each.includes('code.js'))).toEqual([])
+
+  // Another list is another sandbox, in which nothing is allowed yet.
+  await page.getByTestId('network-host').fill('https://*.example.org')
+  await press('network-add')
+  await expect.poll(() => page.getByTestId('network-field').textContent()).toContain('every host is named by itself')
+  await page.getByTestId('network-field').getByRole('button', { name: `Remove ${granted.url}` }).click()
+  expect(await page.getByTestId('try-class').textContent()).toBe('Allow and reset')
+  const before = granted.asked.length
+  await press('try-class')
+  await expect.poll(entries).toContain(`The code asked ${granted.url} and has no network.`)
+  expect([granted.asked.length, other.asked]).toEqual([before, []])
   await playground.close()
 })
 

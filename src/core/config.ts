@@ -220,6 +220,8 @@ export interface RunConfig {
   tool_edits: ToolEdit[]
   /** TRL's rollout_func: a function of the person's own that generates the completions instead of the page's loop; absent: none. */
   rollout_func?: PageFunction
+  /** Origins that the run's own code asks to reach from the sandbox (see network-hosts.ts); absent: none. In force where a person allowed the code with them. */
+  network_hosts?: string[]
   /** A folder under the site's root, 'models/NAME', or a repository on the Hub, 'owner/name'. (The Hub has no owner called models.) */
   model: string
   /** Branch, tag or commit of a Hub model; TRL's name. */

@@ -2,6 +2,7 @@
 
 import { datasetName, type PageFunction, singleSpecs, specName } from '../core/environment-spec'
 import { runEvaluations } from '../core/evaluation'
+import { hasCode, hostsOf } from '../core/network-hosts'
 import type { EvaluationRecord, RunRecord, StepSummary } from '../core/run-record'
 import { wilson } from '../core/interval'
 import { markdownCode, markdownText } from './card-text'
@@ -64,13 +65,16 @@ export function taskSection(run: RunRecord): string {
   return [...head, ...members.flatMap((member) => ['', `### ${markdownText(member.name)}`, '', ...facing(member, edits)])].join('\n')
 }
 
-/** The JavaScript that a person wrote for the run, classes and rollout_func, as it is; null for none. */
+/** The JavaScript that a person wrote for the run, classes and rollout_func, as it is, and what it could reach; null for none. */
 export function codeSection({ config }: Pick<RunRecord, 'config'>): string | null {
   const classes = singleSpecs(config.environment).flatMap((one) => (one.kind === 'custom' ? [['The environment', one] as const] : []))
   const rollout = config.rollout_func ? [['The function that generated the completions,', config.rollout_func] as const] : []
   const shown = ([what, { called, code }]: readonly [string, PageFunction]) => `${what} ${markdownCode(called)}:\n\n${fenced(code, 'js')}`
   const parts = [...classes, ...rollout].map(shown)
-  return parts.length === 0 ? null : ['Written in the page in JavaScript; it ran in a sandbox.', ...parts].join('\n\n')
+  const hosts = hasCode(config) ? hostsOf(config) : []
+  const network = hosts.length === 0 ? '' : ` with network to ${hosts.map(markdownCode).join(', ')} and to no other host; what came from there is not in these files`
+  if (parts.length === 0) return network === '' ? null : `Reward functions were written in JavaScript and ran in a sandbox${network}.`
+  return [`Written in the page in JavaScript; it ran in a sandbox${network}.`, ...parts].join('\n\n')
 }
 
 /** What the model faces: tools and prompts. */

@@ -60,6 +60,13 @@ it('cards have the code that a person wrote, in fences that it cannot close, wit
     expect(card).not.toMatch(SECRET)
   }
   expect(modelCard({ run: RUN, history: [], kind: 'adapter', repo: null, curve: null })).not.toContain('Code of the run')
+  const network_hosts = ['https://a.example', 'http://localhost:8000']
+  const open = sampleRun({ config: { ...run.config, network_hosts } })
+  expect(modelCard({ run: open, history: [], kind: 'adapter', repo: null, curve: null })).toContain('it ran in a sandbox with network to `https://a.example`, `http://localhost:8000` and to no other host;')
+  const judged = sampleRun({ config: { ...config, network_hosts, grpo: { ...config.grpo, reward_funcs: [{ name: 'custom', called: 'mine', code: '' }] } } })
+  expect(modelCard({ run: judged, history: [], kind: 'adapter', repo: null, curve: null })).toContain('Reward functions were written in JavaScript and ran in a sandbox with network to `https://a.example`')
+  // Without code there is nothing that could reach them.
+  expect(modelCard({ run: sampleRun({ config: { ...config, network_hosts } }), history: [], kind: 'adapter', repo: null, curve: null })).not.toContain('a.example')
 })
 
 /** Everything of a run that holds texts of its own in TRL's folder: code, a server, pasted rows. */

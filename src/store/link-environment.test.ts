@@ -19,6 +19,40 @@ const SPECS: EnvironmentSpec[] = [
   { kind: 'mix', members: [member({ kind: 'builtin', name: 'echo' })], dataset: { kind: 'text', name: 'rows', text: '{"prompt":"x"}' } },
 ]
 
+describe('hosts in the link', () => {
+  const HOSTS = ['https://a.example:8443', 'http://localhost:8000']
+
+  it('come back with the code that asks for them, as a request that waits for a word', () => {
+    const config = { ...defaultConfig(CUSTOM), network_hosts: HOSTS }
+    const { config: read, problems } = readLink(writeLink(config, 0))
+    expect([read, problems, asksForConsent(read)]).toEqual([config, [], true])
+  })
+
+  it('are none in links of before', () => {
+    const link = writeLink(defaultConfig(CUSTOM), 0)
+    expect([link.includes('network_hosts'), 'network_hosts' in readLink(link).config]).toEqual([false, false])
+  })
+
+  it('are not written and not taken without code', () => {
+    expect(writeLink({ ...defaultConfig(), network_hosts: HOSTS }, 0)).not.toContain('network_hosts')
+    const { config, problems } = readLink('#v=1&env=lane&network_hosts=https://a.example')
+    expect([config, problems]).toEqual([defaultConfig(), ['The link was not used in full: network_hosts are for code, and the link has none; the default is kept.']])
+  })
+
+  it.each([
+    "https://a.example; script-src 'unsafe-inline'",
+    'https://a.example,*',
+    'http://a.example',
+    'https://a.example/path',
+    '',
+    Array.from({ length: 9 }, (_, i) => `https://${i}.example`).join(),
+  ])('%s is refused as a whole', (hosts) => {
+    const { config, problems } = readLink(`${writeLink(defaultConfig(CUSTOM), 0)}&network_hosts=${encodeURIComponent(hosts)}`)
+    expect([problems.length, problems[0]]).toEqual([1, expect.stringContaining('network_hosts must be at most 8 hosts such as https://api.example.org, not "')])
+    expect('network_hosts' in config).toBe(false)
+  })
+})
+
 describe('environments in the link', () => {
   it.each(SPECS.map((spec) => [spec.kind, spec] as const))('a %s comes back as it was', (_, environment) => {
     const config = { ...defaultConfig(environment), rollout_func: { called: 'rollout', code: 'async function rollout() {}' } }

@@ -2,6 +2,7 @@
 
 import type { RunConfig } from '../core/config'
 import { readPageFunction } from '../core/environment-spec-schema'
+import { hasCode, hostsOf, MOST_HOSTS, readHosts, withHosts } from '../core/network-hosts'
 import { isHubModel } from '../env/models'
 import { readRewards } from '../core/reward-funcs'
 import { readStages, writeStages } from '../core/stage-schema'
@@ -64,6 +65,7 @@ export function writeLink(config: RunConfig, episode: number, token: number | nu
   if (JSON.stringify(config.tool_edits) !== JSON.stringify(base.tool_edits)) out.set('tool_edits', writeToolEdits(config.tool_edits))
   if (config.stages && JSON.stringify(config.stages) !== JSON.stringify(base.stages)) out.set('stages', writeStages(config.stages))
   if (config.rollout_func) out.set('rollout_func', JSON.stringify(config.rollout_func))
+  if (hasCode(config) && hostsOf(config).length > 0) out.set('network_hosts', hostsOf(config).join())
   const { reward_funcs, reward_weights } = config.grpo
   if (JSON.stringify(reward_funcs) !== JSON.stringify(base.grpo.reward_funcs)) out.set('reward_funcs', JSON.stringify(reward_funcs))
   if (reward_weights !== null) out.set('reward_weights', reward_weights.join())
@@ -162,6 +164,12 @@ export function readLink(hash: string): LinkContent {
     const read = readRewards(config.grpo.reward_funcs, weightsOf(value))
     if (read) config = { ...config, grpo: { ...config.grpo, ...read } }
     else refuse(`reward_weights must be one number for each reward function, not ${quote(value)}`)
+  })
+  take('network_hosts', (value) => {
+    const hosts = readHosts(value.split(','))
+    // A request: the sandbox has them where a person has allowed the code with them.
+    if (hosts && hasCode(config)) config = withHosts(config, hosts)
+    else refuse(hosts ? 'network_hosts are for code, and the link has none' : `network_hosts must be at most ${MOST_HOSTS} hosts such as https://api.example.org, not ${quote(value)}`)
   })
   take('backend', (value) => {
     if (value === 'auto' || value === 'webgpu' || value === 'wasm') config = { ...config, backend: value }

@@ -108,8 +108,8 @@ export function createPlay(port: EnginePort, setup: SetupStore, clock: Clock): P
   }
 
   function settings(): PlaySetup {
-    const { environment, tool_edits, system_prompt, user_prompt, enable_thinking } = playedConfig(setup.getState())
-    const whole = { environment, tool_edits, system_prompt, user_prompt, enable_thinking }
+    const { environment, network_hosts, tool_edits, system_prompt, user_prompt, enable_thinking } = playedConfig(setup.getState())
+    const whole = { environment, tool_edits, system_prompt, user_prompt, enable_thinking, ...(network_hosts && { network_hosts }) }
     return environment.kind === 'mix' ? ofMember({ ...whole, environment }, members, store.getState().member) : whole
   }
 
@@ -229,7 +229,7 @@ export function createPlay(port: EnginePort, setup: SetupStore, clock: Clock): P
 }
 
 /** What one of several environments is played with: its own prompts, and those edits that are about its tools. */
-function ofMember({ environment: mix, tool_edits, enable_thinking }: PlaySetup & { environment: Extract<EnvironmentSpec, { kind: 'mix' }> }, members: readonly MemberFacts[], at: number): PlaySetup {
+function ofMember({ environment: mix, network_hosts, tool_edits, enable_thinking }: PlaySetup & { environment: Extract<EnvironmentSpec, { kind: 'mix' }> }, members: readonly MemberFacts[], at: number): PlaySetup {
   const { environment, system_prompt, user_prompt } = (mix.members[at] ?? mix.members[0]) as MixMember
   const facts = members[at] ?? members[0]
   const own = (facts?.ownTools ?? facts?.tools ?? []).map((tool) => tool.function.name)
@@ -239,5 +239,6 @@ function ofMember({ environment: mix, tool_edits, enable_thinking }: PlaySetup &
     system_prompt: system_prompt || (facts?.prompts.system ?? ''),
     user_prompt: user_prompt || (facts?.prompts.user ?? ''),
     enable_thinking,
+    ...(network_hosts && { network_hosts }),
   }
 }

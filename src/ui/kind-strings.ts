@@ -19,7 +19,7 @@ export const KIND_STRINGS = {
   consent: 'This link names what follows. Nothing is contacted, and no code runs, until you press Allow.',
   server: (what: string) => `A server: ${what}`,
   dataset: (name: string) => `A dataset of the Hub: ${name}`,
-  code: (called: string) => `Code that runs in the sandbox, without network: ${called}`,
+  code: (called: string, network: boolean) => `Code that runs in the sandbox, ${network ? 'with network' : 'without network'}: ${called}`,
   allow: 'Allow',
 
   members: 'Environments',

@@ -5,7 +5,7 @@ export const ROLLOUT_STRINGS = {
   title: 'Your own rollout_func',
   lead: 'A JavaScript function that generates the completions of a step in place of the page’s own loop.',
   help:
-    'TRL’s rollout_func(prompts, trainer): prompts are message lists, each num_generations times. It returns what trainer.generate gives, a list for each prompt: token ids of prompt and completion and their log-probs; beside them env_mask where it appended tokens of its own (1 for the model’s, 0 for others), and any other list, which reward functions get as a column. Tokens that the model did not draw are never trained: without env_mask they are refused. Evaluation, Play by hand and the comparison use the page’s own loop. It runs in a sandbox without network and may compute 10 s between two calls of its trainer.',
+    'TRL’s rollout_func(prompts, trainer): prompts are message lists, each num_generations times. It returns what trainer.generate gives, a list for each prompt: token ids of prompt and completion and their log-probs; beside them env_mask where it appended tokens of its own (1 for the model’s, 0 for others), and any other list, which reward functions get as a column. Tokens that the model did not draw are never trained: without env_mask they are refused. Evaluation, Play by hand and the comparison use the page’s own loop. It runs in a sandbox, without network unless you grant hosts beside the code, and has 10 s between two calls of its trainer, waiting for a host included. When the run is stopped, its open requests end.',
   none: 'none: the page’s own loop',
   used: (called: string) => `${called}, allowed until the page is left`,
   write: 'Write…',

@@ -22,6 +22,8 @@ export interface MakeOptions extends OpenEnvOptions {
   datasets?: HubClient
   /** What was changed about the tools; read by several environments alone, which share it among them. */
   tool_edits?: readonly ToolEdit[]
+  /** Of the run: what its classes may reach. */
+  network_hosts?: readonly string[]
 }
 
 /** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
@@ -29,7 +31,7 @@ export const OBSERVATION_ROOM: Record<EnvironmentSpec['kind'], number> = { built
 
 /** Not connected yet. Throws PlaygroundError('config') for a bad address. */
 export function makeEnvironment(spec: EnvironmentSpec, given: MakeOptions): Environment {
-  const { seed = 0, system_prompt = '', datasets, tool_edits = [], ...options } = given
+  const { seed = 0, system_prompt = '', datasets, tool_edits = [], network_hosts = [], ...options } = given
   const rowsOf = (dataset: PromptSource): Omit<PromptsOptions, 'system_prompt'> => ({ name: datasetName(dataset), seed, read: (signal) => readPromptRows(dataset, datasets ?? null, signal) })
   switch (spec.kind) {
     case 'builtin':
@@ -39,7 +41,7 @@ export function makeEnvironment(spec: EnvironmentSpec, given: MakeOptions): Envi
     case 'prompts':
       return promptsEnvironment({ ...rowsOf(spec.dataset), system_prompt })
     case 'custom':
-      return customEnvironment(spec, requireSandbox)
+      return customEnvironment(spec, () => requireSandbox(network_hosts))
     case 'mix': {
       const onAway = options.onAway && together(options.onAway)
       const parts = spec.members.map(({ environment, ...member }) => {

@@ -239,7 +239,7 @@ export class PlayDesk {
 
   /** An environment of one's own, so that the run's sessions are not counted with the person's. */
   private async connect(setup: PlaySetup): Promise<Environment> {
-    const key = JSON.stringify([setup.environment, setup.tool_edits])
+    const key = JSON.stringify([setup.environment, setup.tool_edits, setup.network_hosts])
     if (this.connected?.key === key) return this.connected.environment
     await this.connected?.environment.close()
     const onFrame = (direction: PlayFrame['direction'], text: string, time: number) => {

@@ -50,8 +50,8 @@ export type Command =
   | { type: 'prompts-look'; requestId: number; dataset: PromptSource | { kind: 'file'; name: string; file: Blob } }
   /** Ends the look that goes on. */
   | { type: 'prompts-stop' }
-  /** A port to the page's sandbox, for reward functions of the person's own. */
-  | { type: 'sandbox'; port: MessagePort }
+  /** A port to the page's sandbox of these hosts, for code of the person's own that was allowed with them. */
+  | { type: 'sandbox'; hosts: string[]; port: MessagePort }
   /** Measures this machine with engines of its own; told by 'bench-progress' and answered by one 'bench-done'. A run that goes on ends it. */
   | { type: 'bench'; requestId: number; backend: Backend | 'auto' }
   | { type: 'bench-stop' }
@@ -209,7 +209,7 @@ export interface ChatToken {
 }
 
 /** What an episode that is played by hand is made of: what the model would see with these settings. */
-export type PlaySetup = Pick<RunConfig, 'environment' | 'tool_edits' | 'system_prompt' | 'user_prompt' | 'enable_thinking'>
+export type PlaySetup = Pick<RunConfig, 'environment' | 'network_hosts' | 'tool_edits' | 'system_prompt' | 'user_prompt' | 'enable_thinking'>
 
 /** What a person does. */
 export type PlayAction =

@@ -4,6 +4,7 @@ import { type RunConfig, trainedLora } from '../core/config'
 import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { PlaygroundError } from '../core/errors'
+import { hostsOf } from '../core/network-hosts'
 import type { SelfTestReport } from '../core/events'
 import type { ChatMessage } from '../core/tools'
 import type { OpenEnvOptions } from '../env/openenv/client'
@@ -27,7 +28,7 @@ import type { CallCustom } from '../train/scoring'
 import type { HubAccess } from './hub-access'
 import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
 import { makeEnvironment, OBSERVATION_ROOM } from './make-environment'
-import { callInSandbox, requireSandbox } from './reward-sandbox'
+import { callWithHosts, requireSandbox } from './reward-sandbox'
 
 /** A longer prompt of a dataset is left out. */
 const LONGEST_PROMPT = 1024
@@ -79,7 +80,7 @@ export function isReset({ engine }: RunSetup, { grpo }: RunConfig): boolean {
 }
 
 /** What an environment is made from; of an episode that is played by hand, the seed is its own. */
-type Environs = Pick<RunConfig, 'environment' | 'tool_edits' | 'system_prompt'> & Partial<Pick<RunConfig, 'grpo'>>
+type Environs = Pick<RunConfig, 'environment' | 'network_hosts' | 'tool_edits' | 'system_prompt'> & Partial<Pick<RunConfig, 'grpo'>>
 
 interface KeptEngine {
   key: string
@@ -106,10 +107,11 @@ export class SetupKeeper {
       this.connecting = null
     })
     this.loading = new AbortController()
+    const hosts = hostsOf(config)
     try {
-      const rollout = config.rollout_func && (await readyRollout(config.rollout_func, requireSandbox))
+      const rollout = config.rollout_func && (await readyRollout(config.rollout_func, () => requireSandbox(hosts)))
       const loaded = await this.load(pinned(config, callbacks.at), environment, { ...callbacks, signal: this.loading.signal })
-      return { ...loaded, callCustom: callInSandbox, ...(rollout && { rollout }) }
+      return { ...loaded, callCustom: callWithHosts(hosts), ...(rollout && { rollout }) }
     } catch (error) {
       await environment.close()
       throw error
@@ -119,8 +121,8 @@ export class SetupKeeper {
   }
 
   /** The environment that a config names, its tools as they were edited; not connected yet. Throws PlaygroundError('config') for a bad address. */
-  makeEnvironment({ environment, tool_edits, system_prompt, grpo }: Environs, options: OpenEnvOptions = {}): Environment {
-    const made = makeEnvironment(environment, { ...this.hub.forSpaces(), ...options, ...(grpo && { seed: grpo.seed }), system_prompt, datasets: this.hub.client, tool_edits })
+  makeEnvironment({ environment, network_hosts, tool_edits, system_prompt, grpo }: Environs, options: OpenEnvOptions = {}): Environment {
+    const made = makeEnvironment(environment, { ...this.hub.forSpaces(), ...options, ...(grpo && { seed: grpo.seed }), system_prompt, datasets: this.hub.client, tool_edits, ...(network_hosts && { network_hosts }) })
     return environment.kind === 'mix' ? made : withToolEdits(made, tool_edits)
   }
 

@@ -45,7 +45,7 @@ const desk = new ModelDesk(hub, post, siteConfig)
 
 scope.onmessage = ({ data }: MessageEvent<Command>) => {
   if (bench.take(data)) return
-  if (data.type === 'sandbox') adoptSandbox(data.port)
+  if (data.type === 'sandbox') adoptSandbox(data.port, data.hosts)
   else if (isForDesk(data)) desk.handle(data)
   else if (isForRunDesk(data)) runs.handle(data)
   else if (isForPrompts(data)) prompts.handle(data)

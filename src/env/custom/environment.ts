@@ -81,6 +81,8 @@ let instances = 0
 class CustomSession implements EnvironmentSession {
   private readonly instance = ++instances
   private life: number | undefined
+  /** Calls of this episode without an answer yet. */
+  private open = 0
   readonly finalReward?: () => Promise<number | null>
 
   constructor(
@@ -105,8 +107,10 @@ class CustomSession implements EnvironmentSession {
     return { text: `{'error': ${pythonText(thrownText({ error }))}}`, reward: null, done: answer.done ?? false, metadata: { ...logsOf(answer), line: codeLine(answer, this.facts.codeLines) }, toolError: true }
   }
 
+  /** In the middle of a call it is the run that ends: so does the worker, with whatever the call computes or waits for. */
   async close(): Promise<void> {
-    if (this.life !== undefined) await this.worker.call({ act: 'drop', instance: this.instance }, this.life)
+    if (this.open > 0) this.worker.end()
+    else if (this.life !== undefined) await this.worker.call({ act: 'drop', instance: this.instance }, this.life)
   }
 
   private async ask(message: { act: string; method: string; args?: unknown[]; seed?: number }): Promise<LiveAnswer> {
@@ -114,7 +118,8 @@ class CustomSession implements EnvironmentSession {
   }
 
   private async send(message: object): Promise<LiveAnswer> {
-    const answer = await this.worker.call({ ...message, instance: this.instance }, this.life)
+    this.open++
+    const answer = await this.worker.call({ ...message, instance: this.instance }, this.life).finally(() => this.open--)
     this.life ??= answer.life
     return answer
   }

@@ -6,7 +6,7 @@ import { NUMBER_GAME, OWN_LOOP } from './examples'
 import { customEnvironment } from './environment'
 import { liveSource } from './live-source'
 import { sandboxClient } from './sandbox-client'
-import { SANDBOX_PAGE } from './sandbox-source'
+import { sandboxPage, workerSource } from './sandbox-source'
 
 interface Heard {
   data: unknown
@@ -42,7 +42,7 @@ class FakeWorker {
 
 /** A client of the sandbox page in which these codes are allowed. */
 function open(...codes: { called: string; code: string }[]) {
-  const script = /<script>([^]*)<\/script>/.exec(SANDBOX_PAGE)?.[1] ?? ''
+  const script = /<script>([^]*)<\/script>/.exec(sandboxPage([]))?.[1] ?? ''
   const listeners: Listener[] = []
   const parent = { postMessage: () => undefined }
   const url = { createObjectURL: (blob: { parts: string[] }) => blob.parts.join(''), revokeObjectURL: () => undefined }
@@ -54,13 +54,42 @@ function open(...codes: { called: string; code: string }[]) {
   const addEventListener = (_: string, listen: Listener) => listeners.push(listen)
   runInNewContext(script, { Worker: FakeWorker, URL: url, Blob: blob, parent, addEventListener, setTimeout: soon, clearTimeout })
   const say = (data: object, ports: MessagePort[] = []): void => listeners.forEach((listen) => listen({ data, source: parent, ports }))
-  for (const { called, code } of codes) for (const role of ['class', 'rollout'] as const) say({ allow: liveSource(role, called, code) })
+  for (const { called, code } of codes) for (const allow of [liveSource('class', called, code), liveSource('rollout', called, code), workerSource(called, code)]) say({ allow })
   const { port1, port2 } = new MessageChannel()
   say({}, [port2])
   const client = sandboxClient(port1)
   return { client, close: () => (client.close(), port2.close()) }
 }
 const options = { episode_id: 'e', split: 'train' } as const
+
+describe('a call of a reward function', () => {
+  const code = `async function mine({ completions }) { if (completions[0] === 'wait') await new Promise(() => {}); return [completions.length] }`
+  const func = { called: 'mine', code }
+  const call = (client: ReturnType<typeof sandboxClient>, what: string, signal?: AbortSignal) => client.call(func, { completions: [what] }, { ...(signal && { signal }) })
+
+  it('ends with its worker when the run is stopped, also before its turn, and the next one runs', async () => {
+    const { client, close } = open(func)
+    const { signal, abort } = ((stop) => ({ signal: stop.signal, abort: () => stop.abort() }))(new AbortController())
+    const waiting = [call(client, 'wait', signal), call(client, 'x', signal), call(client, 'y')]
+    const ended = Promise.allSettled(waiting)
+    await new Promise((done) => setTimeout(done, 20))
+    const worker = FakeWorker.made.at(-1)
+    expect(worker?.ended).toBe(false)
+    abort()
+    expect((await ended).map((each) => (each.status === 'rejected' ? (each.reason as Error).message : each.value.rewards))).toEqual(['The run was stopped.', 'The run was stopped.', [1]])
+    expect(worker?.ended).toBe(true)
+    await expect(call(client, 'x', signal)).rejects.toMatchObject({ kind: 'stopped' })
+    close()
+  })
+
+  it('ends when its time is over, whatever it waits for', async () => {
+    const { client, close } = open(func)
+    await expect(call(client, 'wait')).rejects.toThrow('The reward function mine took longer than 10 s and was ended.')
+    expect(FakeWorker.made.at(-1)?.ended).toBe(true)
+    expect((await call(client, 'x')).rewards).toEqual([1])
+    close()
+  })
+})
 
 describe('a live worker', () => {
   it('plays the number game: the same secret for the same seed, other ones for others', async () => {
@@ -110,6 +139,27 @@ describe('a live worker', () => {
     await third.reset({ ...options, seed: 1 })
     expect(await third.step(wait(false))).toMatchObject({ text: '7' })
     await expect(second.step(wait(false))).rejects.toThrow('The episode was lost')
+    close()
+  })
+
+  it('is ended when an episode is closed in the middle of a call, and the next episode gets another', async () => {
+    const code = `class Slow {
+  reset() {}
+  /** Wait. */
+  wait() { return new Promise(() => {}) }
+}`
+    const { client, close } = open({ called: 'Slow', code })
+    const environment = customEnvironment({ called: 'Slow', code }, () => client)
+    await environment.connect()
+    const first = await environment.open()
+    await first.reset({ ...options, seed: 1 })
+    const worker = FakeWorker.made.at(-1)
+    const waiting = expect(first.step({ name: 'wait', arguments: {} })).rejects.toThrow('The episode was lost')
+    await first.close()
+    await waiting
+    expect(worker?.ended).toBe(true)
+    expect(await (await environment.open()).reset({ ...options, seed: 1 })).toMatchObject({ text: '' })
+    expect(FakeWorker.made.at(-1)).not.toBe(worker)
     close()
   })
 

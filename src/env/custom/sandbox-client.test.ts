@@ -17,6 +17,7 @@ describe('answers of the sandbox', () => {
     [{ rewards: [1, Infinity] }, 'gave completion 2 Infinity'],
     [{ timedOut: true }, 'longer than 10 s'],
     [{ refused: true }, 'was not allowed to run'],
+    [{ stopped: true }, 'The run was stopped.'],
     [{ error: 'Uncaught SyntaxError: Unexpected token', line: 3 }, `at line ${3 - LINES_BEFORE}: SyntaxError: Unexpected token.`],
     [{ error: 'x is not defined', stack: 'ReferenceError: x is not defined\n    at mine (blob:null/7a-b:5:9)' }, `at line ${5 - LINES_BEFORE}: x is not defined.`],
   ])('%o: %s', (answer, sentence) => {

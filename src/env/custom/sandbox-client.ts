@@ -30,6 +30,7 @@ interface Answer {
   line?: number
   timedOut?: true
   refused?: true
+  stopped?: true
 }
 
 /** What a call gave. */
@@ -40,9 +41,16 @@ export interface CustomResult {
   logs: string[]
 }
 
+export interface CallOptions {
+  /** REWARD_SECONDS where absent; waiting for the network counts. */
+  seconds?: number
+  /** Ends the call, with the requests that it has open: it rejects with 'stopped'. */
+  signal?: AbortSignal
+}
+
 export interface SandboxClient {
-  /** Rejects with PlaygroundError: 'config' where the code was not allowed, 'environment' where it failed, with the line. */
-  call(func: Pick<CustomReward, 'called' | 'code'>, args: Record<string, unknown> & { completions: readonly unknown[] }, seconds?: number): Promise<CustomResult>
+  /** Rejects with PlaygroundError: 'config' where the code was not allowed or failed, with the line; 'stopped'. */
+  call(func: Pick<CustomReward, 'called' | 'code'>, args: Record<string, unknown> & { completions: readonly unknown[] }, options?: CallOptions): Promise<CustomResult>
   /** A worker of its own that lives until it is ended; `onAsk` answers what a rollout function asks. */
   live(role: LiveRole, func: PageFunction, onAsk?: Asked): LiveWorker
   close(): void
@@ -65,13 +73,17 @@ export function sandboxClient(port: MessagePort): SandboxClient {
     waiting.delete(data.id)
   }
   return {
-    call: async (func, args, seconds = REWARD_SECONDS) => {
+    call: async (func, args, { seconds = REWARD_SECONDS, signal } = {}) => {
       const id = ++last
+      const stop = (): void => port.postMessage({ id, stop: true })
       const answer = await new Promise<Answer>((resolve) => {
         waiting.set(id, resolve)
         port.postMessage({ id, source: workerSource(func.called, func.code), args, seconds })
+        if (signal?.aborted) stop()
+        signal?.addEventListener('abort', stop)
       })
-      return readAnswer(func.called, answer, args.completions.length, seconds)
+      signal?.removeEventListener('abort', stop)
+      return readAnswer(func.called, signal?.aborted ? { id, stopped: true } : answer, args.completions.length, seconds)
     },
     live: (role, func, onAsk) => {
       const handle = ++handles
@@ -96,6 +108,7 @@ export function sandboxClient(port: MessagePort): SandboxClient {
 /** What the sandbox answered, as rewards or as the error that a person can mend. */
 export function readAnswer(called: string, answer: Answer, completions: number, seconds: number): CustomResult {
   const mend = 'Mend it under Reward functions and try it on completions there.'
+  if (answer.stopped) throw new PlaygroundError('stopped', 'The run was stopped.')
   if (answer.refused) throw new PlaygroundError('config', `The reward function ${called} was not allowed to run.`, 'Read its code under Reward functions and allow it.')
   if (answer.timedOut) throw new PlaygroundError('config', `The reward function ${called} took longer than ${seconds} s and was ended.`, mend)
   if (answer.error !== undefined) throw new PlaygroundError('config', codeFailure(`The reward function ${called}`, answer), mend)

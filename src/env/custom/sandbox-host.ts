@@ -1,8 +1,9 @@
 /** The page's side of the sandbox: makes the frame, hands out ports to it, and tells it which code a person has allowed. */
 
 import type { PageFunction } from '../../core/environment-spec'
+import { isLocal } from '../../core/network-hosts'
 import { liveSource } from './live-source'
-import { SANDBOX_PAGE, workerSource } from './sandbox-source'
+import { sandboxPage, workerSource } from './sandbox-source'
 
 export interface SandboxHost {
   /** A port that calls can be sent to; to be given to `sandboxClient`, here or in a worker. */
@@ -11,13 +12,19 @@ export interface SandboxHost {
   allow(func: PageFunction): Promise<void>
 }
 
-/** A frame of opaque origin: it has no access to this page, its storage or the network. */
-export function openSandbox(document: Document): SandboxHost {
+/** What browsers call reaching servers of the same computer; a frame has it where its page passes it on. */
+const LOCAL_FEATURES = ['loopback-network', 'local-network-access']
+
+/** A frame of opaque origin: it has no access to this page or its storage, and no network but these hosts (as `readHost` gives them back; else it throws). */
+export function openSandbox(document: Document, hosts: readonly string[] = []): SandboxHost {
   const frame = document.createElement('iframe')
   frame.setAttribute('sandbox', 'allow-scripts')
+  // Where browsers know it: requests carry none of the person's cookies.
+  if (hosts.length > 0) frame.setAttribute('credentialless', '')
+  if (hosts.some(isLocal)) frame.allow = LOCAL_FEATURES.map((feature) => `${feature} *`).join('; ')
   frame.title = 'Sandbox of your own code'
   frame.hidden = true
-  frame.srcdoc = SANDBOX_PAGE
+  frame.srcdoc = sandboxPage(hosts)
   const hear = (isIt: (data: unknown) => boolean): Promise<void> =>
     new Promise((resolve) => {
       const listen = ({ source, data }: MessageEvent): void => {

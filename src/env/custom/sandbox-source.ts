@@ -1,7 +1,11 @@
 /**
- * The programs of the sandbox, as text: a page of opaque origin that may ask nobody anything, and the worker that it starts for each call of
- * a reward function, or once for a class or a rollout function. A person's own code runs in such a worker alone; a time-out ends it.
+ * The programs of the sandbox, as text: a page of opaque origin that may ask nobody but the hosts that a person granted, and the worker that
+ * it starts for each call of a reward function, or once for a class or a rollout function. A person's own code runs in such a worker alone; a
+ * time-out ends it, with all that it waits for.
  */
+
+import { isHost } from '../../core/network-hosts'
+import { NETWORK_BEFORE } from './network-source'
 
 /** Lines of the worker's program before the person's code. */
 export const LINES_BEFORE = 1
@@ -18,6 +22,7 @@ export const BEFORE = [
   `const __text = (value) => { const { ${LANGUAGE} } = __global; try { if (typeof value === 'string') return value; if (value instanceof Error) return value.name + ': ' + value.message; const json = typeof value === 'object' && value !== null ? JSON.stringify(value) : undefined; return json === undefined ? String(value) : json } catch { return '[cannot be shown]' } };`,
   `const __thrown = (error) => { const { String } = __global; try { return { error: String(error && error.message || error), stack: String(error && error.stack || '') } } catch { return { error: 'something was thrown that has no text', stack: '' } } };`,
   `for (const way of ['log', 'info', 'warn', 'error', 'debug']) console[way] = (...words) => { if (__logs.length < 50) __logs.push(words.map(__text).join(' ').slice(0, 500)) };`,
+  NETWORK_BEFORE,
 ].join(' ')
 
 /** After it: calls the function by its name, and answers with what it gave or threw. */
@@ -39,19 +44,29 @@ export function workerSource(called: string, code: string): string {
   return `${BEFORE}\n${code}\n${after(called)}`
 }
 
-/** Nothing may be loaded or asked from anywhere; workers are made of text. */
-const POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:"
+/**
+ * Nothing may be loaded from anywhere, and nobody asked but these hosts: by fetch, XMLHttpRequest and EventSource, and not by WebSocket, which no
+ * https host of the list covers. A redirect to another host is refused like a request to it. Workers are made of text and under the same policy.
+ * Throws for what is no host: it would be a part of the policy.
+ */
+export function sandboxPolicy(hosts: readonly string[]): string {
+  const wrong = hosts.find((host) => !isHost(host))
+  if (wrong !== undefined) throw new Error(`${wrong} is no host that can be granted.`)
+  return `default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:${hosts.length > 0 ? `; connect-src ${hosts.join(' ')}` : ''}`
+}
 
-/** The sandbox page: takes ports from its parent, runs what the parent has allowed, one call after the other. */
-export const SANDBOX_PAGE = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${POLICY}"><script>
+/** The sandbox page: takes ports from its parent, runs what the parent has allowed, one call after the other. Its workers' name tells them their hosts. */
+export const sandboxPage = (hosts: readonly string[]): string => `<!doctype html><meta http-equiv="Content-Security-Policy" content="${sandboxPolicy(hosts)}"><script>
 'use strict';
-const allowed = new Set();
+const allowed = new Set(), named = { name: '${hosts.join(' ')}' };
 let queue = Promise.resolve(), lives = 0;
-const run = ({ id, source, args, seconds }) => new Promise((done) => {
+const run = ({ id, source, args, seconds }, calls) => new Promise((done) => {
+  if (!calls.has(id)) return done({ id, stopped: true });
   if (!allowed.has(source)) return done({ id, refused: true });
   const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
-  const worker = new Worker(url);
+  const worker = new Worker(url, named);
   const end = (answer) => { clearTimeout(timer); worker.terminate(); URL.revokeObjectURL(url); done({ id, ...answer }); };
+  calls.set(id, end);
   const timer = setTimeout(() => end({ timedOut: true }), seconds * 1000);
   worker.onmessage = ({ data }) => end(data);
   worker.onerror = (event) => { event.preventDefault(); end({ error: event.message || 'The code could not be started.', line: event.lineno }); };
@@ -59,7 +74,7 @@ const run = ({ id, source, args, seconds }) => new Promise((done) => {
 });
 const start = (workers, { handle, source, seconds }, post) => {
   const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
-  const worker = new Worker(url), pending = new Set(), life = ++lives;
+  const worker = new Worker(url, named), pending = new Set(), life = ++lives;
   let current = null, asks = 0, ready = false, timer;
   const end = (why) => {
     clearTimeout(timer);
@@ -99,10 +114,16 @@ const live = (workers, data, post) => {
   (found ?? start(workers, data, post)).send({ id: data.id, ...data.message });
 };
 const serve = (port) => {
-  const workers = new Map(), post = (answer) => port.postMessage(answer);
+  const workers = new Map(), calls = new Map(), post = (answer) => port.postMessage(answer);
   port.onmessage = ({ data }) => {
     if (data.handle !== undefined) return live(workers, data, post);
-    queue = queue.then(() => run(data)).then(post, (error) => post({ id: data.id, error: String(error) }));
+    if (data.stop) {
+      const end = calls.get(data.id);
+      calls.delete(data.id);
+      return end?.({ stopped: true });
+    }
+    calls.set(data.id, null);
+    queue = queue.then(() => run(data, calls)).catch((error) => ({ id: data.id, error: String(error) })).then((answer) => { calls.delete(data.id); post(answer); });
   };
 };
 addEventListener('message', ({ data, source, ports }) => {

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { environmentSpecSchema, pageFunctionSchema } from '../../core/environment-spec-schema'
 import { toolEditSchema } from '../../core/tool-edit-schema'
 import { DEFAULT_GRPO, DEFAULT_LORA, EARLIER_GRPO, EVAL_STRATEGIES, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, LOSS_TYPES, MISMATCH_MODES } from '../../core/config'
+import { readHosts } from '../../core/network-hosts'
 import { readRewards } from '../../core/reward-funcs'
 import type { RunRecord } from '../../core/run-record'
 import { STAGE_KINDS } from '../../core/stage'
@@ -90,6 +91,8 @@ const config = z.object({
   environment: environmentSpecSchema,
   tool_edits: z.array(toolEditSchema),
   rollout_func: z.optional(pageFunctionSchema),
+  // What is no host is told as none: nothing runs of what is read from a file.
+  network_hosts: z.optional(z.array(z.string()).transform((list) => readHosts(list) ?? undefined)),
   model: z.string(),
   model_revision: z.string(),
   precision,

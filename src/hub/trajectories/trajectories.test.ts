@@ -48,6 +48,11 @@ describe.each(formats)('%s', (format) => {
     expect(read.run.config.environment).toEqual(environment)
   })
 
+  it('keeps the hosts that code asked for, and none that is no host', async () => {
+    const hostsOf = async (network_hosts: string[]) => (await readTrajectories(await written(format, sampleSteps(), sampleRun({ config: { ...sampleRun().config, network_hosts } })), 'x')).run.config.network_hosts
+    expect([await hostsOf(['https://a.example', 'http://localhost:8000']), await hostsOf(['https://a.example', "'self'"])]).toEqual([['https://a.example', 'http://localhost:8000'], undefined])
+  })
+
   it('refuses a run without episodes', async () => {
     await expect(written(format, [])).rejects.toThrow('No trajectories of the run “Echo: "quotes", #1” are kept.')
     await expect(written(format, [[], []])).rejects.toThrow('are kept')

@@ -25,6 +25,12 @@ describe('a rollout_func of the page, in the folder for TRL', () => {
     expect(made['README.md']).toMatch(/## How completions are generated[^]*`my_rollout`[^]*train\.py generates with TRL’s\nown loop instead/)
   })
 
+  it('tells in README.md what it could reach, where it could', () => {
+    const network_hosts = ['https://a.example']
+    expect(files({ rollout_func: ROLLOUT, network_hosts })['README.md']).toMatch(/## Network[^]*`https:\/\/a\.example` and to no other host/)
+    expect([files({ rollout_func: ROLLOUT }), files({ network_hosts })].map((made) => made['README.md']?.includes('## Network'))).toEqual([false, false])
+  })
+
   it('is not spoken of where there is none', () => {
     const made = files({})
     expect(Object.keys(made)).not.toContain('rollout_func.js')

@@ -5,7 +5,7 @@ import { singleSpecs } from '../../core/environment-spec'
 import type { RunRecord, StepSummary } from '../../core/run-record'
 import { processesFor } from './accelerate'
 import type { ServerOf } from './environment-files'
-import { rolloutPart, rolloutRow } from './javascript'
+import { networkPart, rolloutPart, rolloutRow } from './javascript'
 import { code, plainText } from './markdown'
 import { fileRows, mixPart, serversPart, writtenPart } from './readme-environment'
 import { PACKAGES, VLLM } from './versions'
@@ -49,7 +49,7 @@ ${fileRows(run)}| accelerate/ | settings for one GPU and for several |
 | requirements.txt, requirements-vllm.txt | exact versions |
 ${rolloutRow(config)}${adapter ? '| adapter/ | the LoRA in PEFT’s format |\n' : ''}${base ? '| base/ | the model that it belongs to |\n' : ''}${start ? '| start/ | the LoRA that the run began with, which the KL term compares with |\n' : ''}
 Search for \`STUB\` in the Python files: each marks something that does not translate, with the reason. No mark, nothing left out.
-${writtenPart(run)}${isMix ? mixPart(run) : ''}${serversPart(servers, episodes)}${rolloutPart(config)}
+${writtenPart(run)}${isMix ? mixPart(run) : ''}${serversPart(servers, episodes)}${rolloutPart(config)}${networkPart(config)}
 ## One machine
 
 \`\`\`sh

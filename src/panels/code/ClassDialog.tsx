@@ -3,11 +3,15 @@
 import { useCallback, useMemo } from 'react'
 import type { PageFunction } from '../../core/environment-spec'
 import { LONGEST_PAGE_CODE, pageFunctionSchema } from '../../core/environment-spec-schema'
+import { hostsKey, hostsOf } from '../../core/network-hosts'
 import { type CodeProblem, lastClass, readClass } from '../../env/custom/class-source'
 import { CLASS_EXAMPLES } from '../../env/custom/examples'
+import { useSetup } from '../../store/hooks'
 import { CODE_STRINGS as W } from '../../ui/code-strings'
 import { Modal } from '../../ui/Modal'
+import { NETWORK_STRINGS as N } from '../../ui/network-strings'
 import { EditorLater } from './editor-later'
+import { NetworkField } from './NetworkField'
 import { TryClass } from './TryClass'
 
 interface ClassDialogProps {
@@ -32,6 +36,7 @@ export function ClassDialog({ code, onCode, onUse, onClose }: ClassDialogProps) 
   const problems = useMemo(() => classProblems(code), [code])
   const facts = useMemo(() => (called === null ? null : readClass(code, called).facts), [code, called])
   const check = useCallback(classProblems, [])
+  const hosts = useSetup((s) => hostsOf(s.config))
   const ready = called !== null && facts !== null && problems.length === 0
   const example = CLASS_EXAMPLES.find((each) => each.code === code)?.called ?? ''
   return (
@@ -54,11 +59,14 @@ export function ClassDialog({ code, onCode, onUse, onClose }: ClassDialogProps) 
         <div className="code-reserve">
           <EditorLater code={code} label={W.code} onChange={onCode} check={check} testId="class-code" />
         </div>
+        <NetworkField />
         <button type="button" className="button primary" data-testid="use-class" disabled={!ready} onClick={() => called !== null && onUse({ called, code })}>
-          {called === null ? W.useNone : W.use(called)}
+          {called === null ? W.useNone : W.use(called, hosts.length > 0)}
         </button>
-        <p className="note">{W.sandbox}</p>
-        {ready && <TryClass key={code} func={{ called, code }} facts={facts} />}
+        <p className="note network-words" data-testid="allow-words">
+          {N.allows(hosts)}
+        </p>
+        {ready && <TryClass key={`${hostsKey(hosts)} ${code}`} func={{ called, code }} facts={facts} />}
       </div>
     </Modal>
   )

@@ -8,6 +8,7 @@ import { TINY_NUMBERS_MODEL } from '../../env/presets'
 import { useRun, useSetup } from '../../store/hooks'
 import { CODE_STRINGS as W } from '../../ui/code-strings'
 import { Help } from '../../ui/Help'
+import { NETWORK_STRINGS as N } from '../../ui/network-strings'
 import type { KindFieldProps } from '../task/kinds'
 import { StartOver } from '../task/StartOver'
 import { useConnecting } from '../task/useConnecting'
@@ -23,12 +24,12 @@ export function ClassField({ spec, choose, within }: KindFieldProps) {
   // One that the model can play: what is pressed first should show something.
   const example = useSetup((s) => (s.config.model === TINY_NUMBERS_MODEL ? NUMBER_GAME : EMERGENCY))
   const code = draft && draft.of?.code === chosen?.code ? draft.code : (chosen?.code ?? example.code)
-  const { sandbox, allowed } = useAllowed(chosen)
+  const { hosts, allowed, allow } = useAllowed(chosen)
   const connecting = useConnecting()
   const failed = useRun(({ run }) => (run.state === 'failed' && (run.kind === 'environment' || run.kind === 'config') ? run : null))
   const tools = useMemo(() => chosen && readClass(chosen.code, chosen.called).facts?.tools.map(({ tool }) => tool.function.name), [chosen])
   const use = (func: PageFunction) =>
-    void sandbox.allow(func).then(() => {
+    void allow(func).then(() => {
       setDraft(null)
       setOpen(false)
       if (within) choose({ kind: 'custom', ...func })
@@ -52,6 +53,11 @@ export function ClassField({ spec, choose, within }: KindFieldProps) {
         )}
       </div>
       {chosen && !allowed && <p className="why">{W.notAllowed}</p>}
+      {chosen && hosts.length > 0 && (
+        <p className="note network-words" data-testid="class-network">
+          {allowed ? N.reaches(hosts) : N.asks(hosts)}
+        </p>
+      )}
       {chosen && allowed && failed && !within && (
         <p className="why" data-testid="class-failed">
           {failed.error} {failed.advice}

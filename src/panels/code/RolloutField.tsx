@@ -8,21 +8,23 @@ import { useSetup, useStores } from '../../store/hooks'
 import { CODE_STRINGS as C } from '../../ui/code-strings'
 import { Help } from '../../ui/Help'
 import { Modal } from '../../ui/Modal'
+import { NETWORK_STRINGS as N } from '../../ui/network-strings'
 import { ROLLOUT_STRINGS as W } from '../../ui/rollout-strings'
 import { EditorLater } from './editor-later'
+import { NetworkField } from './NetworkField'
 import { useAllowed } from './use-allowed'
 
 export function RolloutField() {
   const { controller } = useStores()
   const func = useSetup((s) => s.config.rollout_func) ?? null
-  const { sandbox, allowed } = useAllowed(func)
+  const { hosts, allowed, allow } = useAllowed(func)
   const [open, setOpen] = useState(false)
   // What was typed outlives the dialog.
   const [draft, setDraft] = useState<string | null>(null)
   const code = draft ?? func?.code ?? OWN_LOOP.code
   const called = func?.called ?? OWN_LOOP.called
   const use = (next: string) =>
-    void sandbox.allow({ called, code: next }).then(() => {
+    void allow({ called, code: next }).then(() => {
       controller.edit((config) => ({ ...config, rollout_func: { called, code: next } }))
       setDraft(null)
       setOpen(false)
@@ -48,16 +50,17 @@ export function RolloutField() {
         )}
       </span>
       <p className={func && !allowed ? 'why' : 'note'}>{func ? (allowed ? W.used(func.called) : C.notAllowed) : W.none}</p>
+      {func && hosts.length > 0 && <p className="note network-words">{allowed ? N.reaches(hosts) : N.asks(hosts)}</p>}
       {open && (
         <Modal id="rollout-editor" title={W.title} lead={W.lead} close={C.close} onClose={() => setOpen(false)}>
-          <RolloutEditor code={code} called={called} onCode={setDraft} onUse={use} />
+          <RolloutEditor code={code} called={called} hosts={hosts} onCode={setDraft} onUse={use} />
         </Modal>
       )}
     </div>
   )
 }
 
-function RolloutEditor({ code, called, onCode, onUse }: { code: string; called: string; onCode: (code: string) => void; onUse: (code: string) => void }) {
+function RolloutEditor({ code, called, hosts, onCode, onUse }: { code: string; called: string; hosts: readonly string[]; onCode: (code: string) => void; onUse: (code: string) => void }) {
   const check = useCallback(
     (text: string): readonly CodeProblem[] =>
       text.length > LONGEST_PAGE_CODE ? [{ message: C.tooLong(text.length, LONGEST_PAGE_CODE), line: 1, column: 0, from: 0, to: 0 }] : functionProblems(text, called),
@@ -69,10 +72,11 @@ function RolloutEditor({ code, called, onCode, onUse }: { code: string; called: 
       <div className="code-reserve">
         <EditorLater code={code} label={W.code} onChange={onCode} check={check} testId="rollout-code" />
       </div>
+      <NetworkField />
       <button type="button" className="button primary" data-testid="use-rollout" disabled={problems.length > 0} onClick={() => onUse(code)}>
-        {C.use(called)}
+        {C.use(called, hosts.length > 0)}
       </button>
-      <p className="note">{C.sandbox}</p>
+      <p className="note network-words">{N.allows(hosts)}</p>
       <dl className="rollout-terms">
         {W.terms.map(([term, what]) => (
           <div key={term}>

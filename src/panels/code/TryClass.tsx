@@ -31,11 +31,11 @@ const entryOf = (what: string, { text, reward, done, metadata, toolError }: Obse
   ...(toolError && { failed: true as const }),
 })
 
-/** To be drawn anew for another code. */
+/** To be drawn anew for another code and for other hosts. */
 export function TryClass({ func, facts }: { func: PageFunction; facts: ClassFacts }) {
   const id = useId()
-  const { sandbox, allowed } = useAllowed(func)
-  const environment = useMemo(() => customEnvironment(func, () => sandbox), [func, sandbox])
+  const { sandbox, hosts, allowed, allow } = useAllowed(func)
+  const environment = useMemo(() => customEnvironment(func, () => sandbox.at(hosts)), [func, sandbox, hosts])
   const session = useRef<EnvironmentSession | null>(null)
   const [seed, setSeed] = useState('0')
   const [split, setSplit] = useState<'train' | 'heldout'>('train')
@@ -57,7 +57,7 @@ export function TryClass({ func, facts }: { func: PageFunction; facts: ClassFact
   const reset = () => {
     setEntries([])
     act(W.reset, async () => {
-      await sandbox.allow(func)
+      await allow(func)
       await session.current?.close()
       if (session.current === null) await environment.connect()
       session.current = await environment.open()
@@ -96,7 +96,7 @@ export function TryClass({ func, facts }: { func: PageFunction; facts: ClassFact
           </select>
         </label>
         <button type="button" className="button small" data-testid="try-class" disabled={busy || badSeed} onClick={reset}>
-          {allowed ? W.reset : W.allowReset}
+          {allowed ? W.reset : W.allowReset(hosts.length > 0)}
         </button>
         {facts.hasReward && (
           <button type="button" className="button small" data-testid="try-reward" disabled={busy || entries.length === 0 || session.current === null} onClick={judge}>

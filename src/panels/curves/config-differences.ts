@@ -2,6 +2,7 @@
 
 import type { RunConfig } from '../../core/config'
 import { specName } from '../../core/environment-spec'
+import { hostsKey, hostsOf } from '../../core/network-hosts'
 import { ALL_SETTINGS, getSetting, type SettingValue } from '../../store/settings'
 import { plain } from '../../ui/format'
 import { S } from '../../ui/strings'
@@ -29,6 +30,7 @@ const FIELDS: readonly [name: string, of: (config: RunConfig) => string][] = [
   ['enable_thinking', ({ enable_thinking }) => String(enable_thinking)],
   ['target_modules', ({ lora }) => lora.target_modules.join(' ')],
   [C.adapter, adapter],
+  ['network_hosts', (config) => hostsKey(hostsOf(config)) || C.off],
 ]
 
 /** What is not. */

@@ -3,11 +3,13 @@
 import { useState } from 'react'
 import { useStore } from 'zustand'
 import { chosenNames } from '../../core/environment-spec'
+import { hostsOf } from '../../core/network-hosts'
 import { type CustomReward, type RewardFunc } from '../../core/reward-funcs'
 import { useSelectedStep, useSetup, useStores, useTokens } from '../../store/hooks'
 import { isAllowed, pageSandbox } from '../../store/sandbox-store'
 import type { EpisodeView } from '../../store/view'
 import { number } from '../../ui/format'
+import { NETWORK_STRINGS as N } from '../../ui/network-strings'
 import { REWARD_STRINGS as W } from '../../ui/reward-strings'
 import { useConnected } from '../task/useConnected'
 import { useEnvironmentName } from './environment-name'
@@ -31,7 +33,8 @@ export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
   const { controller } = useStores()
   const sandbox = pageSandbox(controller.send)
   const { reward_funcs, reward_weights } = useSetup((s) => s.config.grpo)
-  const waiting = useStore(sandbox.store, (view) => reward_funcs.filter(isCustom).some((func) => !isAllowed(view, func)))
+  const hosts = useSetup((s) => hostsOf(s.config))
+  const waiting = useStore(sandbox.store, (view) => reward_funcs.filter(isCustom).some((func) => !isAllowed(view, func, hosts)))
   const now = useTriable()
   const environment = useEnvironmentName()
   const members = useConnected()?.members ?? []
@@ -43,8 +46,8 @@ export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
 
   const start = () => {
     setTried('trying')
-    const allowed = Promise.all(reward_funcs.filter(isCustom).map(sandbox.allow))
-    void allowed.then(() => tryRewards(reward_funcs, reward_weights, episodes, environment, sandbox.call, chosen)).then((result) => setTried({ of: reward_funcs, result, places: episodes.map(({ view }) => view.index + 1) }))
+    const allowed = Promise.all(reward_funcs.filter(isCustom).map((func) => sandbox.allow(func, hosts)))
+    void allowed.then(() => tryRewards(reward_funcs, reward_weights, episodes, environment, (...args) => sandbox.at(hosts).call(...args), chosen)).then((result) => setTried({ of: reward_funcs, result, places: episodes.map(({ view }) => view.index + 1) }))
   }
   const own = reward_funcs.some(isCustom)
   return (
@@ -56,8 +59,9 @@ export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
           {waiting ? W.notAllowed : W.isAllowed}
         </p>
       )}
+      {own && hosts.length > 0 && <p className="note network-words">{waiting ? N.asks(hosts) : N.reaches(hosts)}</p>}
       <button type="button" className="button" data-testid="try-rewards" disabled={tried === 'trying' || (episodes.length === 0 && !waiting)} onClick={start}>
-        {tried === 'trying' ? W.trying : waiting ? W.allow : W.try}
+        {tried === 'trying' ? W.trying : waiting ? W.allow(hosts.length > 0) : W.try}
       </button>
       <div aria-live="polite">{tried !== null && tried !== 'trying' && tried.of === reward_funcs && <Results {...tried} />}</div>
     </section>

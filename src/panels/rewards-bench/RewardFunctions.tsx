@@ -8,6 +8,7 @@ import { newFunction, withFunction } from '../../store/reward-settings'
 import { Help } from '../../ui/Help'
 import { Modal } from '../../ui/Modal'
 import { REWARD_STRINGS as W } from '../../ui/reward-strings'
+import { NetworkField } from '../code/NetworkField'
 import { useColumns } from '../prompts/usePrompts'
 import { useEnvironmentName } from './environment-name'
 import { FunctionCard } from './FunctionCard'
@@ -84,6 +85,7 @@ function Editor({ kept }: { kept: readonly TriedEpisode[] }) {
           {W.unjudged(alone)}
         </p>
       )}
+      {reward_funcs.some(({ name }) => name === 'custom') && <NetworkField />}
       <RewardBench kept={kept} />
     </div>
   )

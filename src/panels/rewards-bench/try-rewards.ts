@@ -4,7 +4,7 @@ import { errorText } from './error-text'
 import { amongAll, type ChosenNames, type EnvironmentTake, isFor, NEEDS_SOLUTION, type RewardFunc, rewardNames } from '../../core/reward-funcs'
 import { builtinReward } from '../../rl/rewards/builtin'
 import type { CompletionMessage } from '../../rl/rewards/contract'
-import type { Sandbox } from '../../store/sandbox-store'
+import type { SandboxClient } from '../../env/custom/sandbox-client'
 import type { LoggedToken } from '../../store/token-log'
 import type { EpisodeView } from '../../store/view'
 import { weightedRewards } from '../../rl'
@@ -59,7 +59,7 @@ export async function tryRewards(
   weights: readonly number[] | null,
   all: readonly TriedEpisode[],
   environment: string,
-  call: Sandbox['call'],
+  call: SandboxClient['call'],
   chosen?: ChosenNames,
 ): Promise<Tried> {
   const columns = await Promise.all(
@@ -73,7 +73,7 @@ export async function tryRewards(
   return { names: rewardNames(funcs, environment), columns, sums: weightedRewards(columns.map(({ rewards }) => rewards), weights ?? funcs.map(() => 1)) }
 }
 
-async function tried(func: RewardFunc, episodes: readonly TriedEpisode[], environment: string, call: Sandbox['call']): Promise<Tried['columns'][number]> {
+async function tried(func: RewardFunc, episodes: readonly TriedEpisode[], environment: string, call: SandboxClient['call']): Promise<Tried['columns'][number]> {
   const args = argumentsOf(episodes, environment)
   try {
     if (func.name === 'custom') return { ...(await call(func, args)), error: null }
