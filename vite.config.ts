@@ -98,7 +98,8 @@ export default defineConfig({
           include: ['e2e/integration/**/*.test.ts'],
           testTimeout: minute,
           hookTimeout: 3 * minute,
-          ...oneAtATime,
+          // Most of the time one waits for its server.
+          maxWorkers: 2,
         },
       },
       {

@@ -6,7 +6,7 @@ import { artifactNames } from '../../src/artifacts/spec'
 import type { LoraConfig, Precision } from '../../src/core/config'
 import { parseModelConfig } from '../../src/model/config'
 import { CONFIG, LORA } from '../../src/runtime/testing/random-model'
-import { launchChromium } from './chromium'
+import { launchChromium, type WatchedPage } from './chromium'
 import { expectParity, expectSame } from './engine-parity'
 import { openHarness, runInPage } from './harness'
 import type { LostResult, RunRequest, RunResult } from './modules/engine-run'
@@ -28,13 +28,17 @@ afterAll(async () => {
   await plain.close()
 })
 
-/** Calls one function of the page module in a worker of a fresh page; the page must not have complained. */
-async function inWorker<Result>(server: RunningServer, name: string, arg: unknown = null): Promise<Result> {
-  const { page, pageErrors, failedRequests } = await openHarness(browser, server.url)
+/** A page to each server: what is compiled for a GPU stays with its page, and on SwiftShader that takes most of the time. */
+const pages = new Map<RunningServer, Promise<WatchedPage>>()
+
+/** Calls one function of the page module in the worker of the server's page, which must not have complained; `afresh` in a new one. */
+async function inWorker<Result>(server: RunningServer, name: string, arg: unknown = null, afresh = false): Promise<Result> {
+  const opened = (afresh ? undefined : pages.get(server)) ?? openHarness(browser, server.url)
+  pages.set(server, opened)
+  const { page, pageErrors, failedRequests } = await opened
   const result = await runInPage<Result>(page, module, name, arg, { worker: true })
   expect(pageErrors).toEqual([])
   expect(failedRequests).toEqual([])
-  await page.context().close()
   return result
 }
 
@@ -62,7 +66,7 @@ it('draws the same tokens from a large vocabulary', async () => {
 })
 
 it('a lost GPU is said in words, ends waiting calls, and a new engine works', async () => {
-  const { errors, works } = await inWorker<LostResult>(isolated, 'loseDevice')
+  const { errors, works } = await inWorker<LostResult>(isolated, 'loseDevice', null, true)
   expect(errors).toHaveLength(4)
   for (const error of errors) {
     expect(error).toMatchObject({ kind: 'device-lost', message: expect.stringContaining('GPU was taken away') })
