@@ -15,11 +15,44 @@ function page(hash = '') {
 
 describe('what the buttons do', () => {
   it('loads the model at the start and trains only on a press', () => {
-    const { controller, types } = page('#v=1&env=catch&seed=7')
+    const { controller, port, types } = page('#v=1&env=catch&seed=7')
     controller.start()
+    port.say(...engineMessages())
     expect(types()).toEqual(['configure'])
     controller.train()
     expect(types()).toEqual(['configure', 'train'])
+  })
+
+  it('begins as soon as the model is there when that is pressed before, and loads it only once', () => {
+    const { controller, port, setup, types } = page()
+    controller.train()
+    controller.start()
+    port.say(...engineMessages().slice(0, 1))
+    controller.train()
+    expect([types(), setup.getState().pressed]).toEqual([['configure'], true])
+    port.say(...engineMessages().slice(1))
+    expect([types(), setup.getState().pressed]).toEqual([['configure', 'train'], false])
+  })
+
+  it('forgets such a press at Pause, a failure, a load that is stopped, and another choice', () => {
+    const { controller, port, setup, types } = page()
+    controller.start()
+    port.say(...engineMessages().slice(0, 1))
+    const ends: (() => void)[] = [
+      () => controller.pause(),
+      () => port.say({ type: 'state', state: { state: 'failed', error: 'No such model.', advice: '', recoverable: false } }),
+      () => controller.model.pauseLoad(),
+      () => controller.chooseEnvironment({ kind: 'builtin', name: 'catch' }),
+    ]
+    for (const end of ends) {
+      port.say(...engineMessages().slice(0, 1))
+      controller.train()
+      expect(setup.getState().pressed).toBe(true)
+      end()
+      expect(setup.getState().pressed).toBe(false)
+      port.say({ type: 'state', state: { state: 'ready' } })
+    }
+    expect(types()).not.toContain('train')
   })
 
   it('connects to a linked server only after consent', () => {

@@ -49,6 +49,8 @@ export interface Controller {
   evaluate(episodes: number, how?: EvaluationHow): Promise<EvaluationResult>
 }
 
+const ENDS_WAIT: readonly Command['type'][] = ['configure', 'pause-load', 'cancel-load']
+
 /** Nothing would be lost by configuring anew: no step was begun. */
 export function isFresh(view: RunView): boolean {
   return view.steps.length === 0 && view.history.length === 0 && !isActive(view.run)
@@ -70,10 +72,10 @@ export function createController(
   port.onMessage((message) => {
     run.receive(message)
     model.receive(message)
-    if (message.type === 'state' && message.state.state === 'failed') afterReady = null
+    if (message.type === 'state' && (message.state.state === 'failed' || message.state.state === 'load-paused')) keep(null)
     if (message.type === 'state' && message.state.state === 'ready' && afterReady) {
       const command = afterReady
-      afterReady = null
+      keep(null)
       port.send(command)
     }
     if (message.type === 'environment') offerPrompts(message)
@@ -85,7 +87,7 @@ export function createController(
     // A run that was gone on with brings its settings; a recording leaves those of the run that is loaded.
     if (message.type === 'restored' && !isRecording(message.run)) takeOver(message.run.config)
     // Nothing is trained under what is only looked at.
-    if (message.type === 'restored' && isRecording(message.run)) afterReady = null
+    if (message.type === 'restored' && isRecording(message.run)) keep(null)
     if (message.type === 'evaluation') {
       pending.get(message.requestId)?.resolve(message.result)
       pending.delete(message.requestId)
@@ -106,12 +108,20 @@ export function createController(
     setup.setState({ config: { ...config, system_prompt, user_prompt } })
   }
 
+  /** What begins when the model is there; null: nothing. */
+  function keep(command: Command | null) {
+    afterReady = command
+    if (setup.getState().pressed !== (command !== null)) setup.setState({ pressed: command !== null })
+  }
+
   function takeOver(config: RunConfig) {
-    afterReady = null
+    keep(null)
     setup.setState({ config, applied: config, awaitsConsent: false, problems: [] })
   }
 
   function send(command: Command) {
+    // What was pressed before was meant for another run.
+    if (ENDS_WAIT.includes(command.type)) keep(null)
     if (command.type === 'configure') {
       // The first time nothing is gone: the token is the link's.
       if (setup.getState().applied !== null) selection.setState({ step: null, token: null })
@@ -141,8 +151,10 @@ export function createController(
     const fresh = state.applied === null || isFresh(run.getState())
     if (isDistrusted(run.getState().engine, models.getState()) || (fresh && needsLoad(state))) return
     if (state.applied === null || (hasChanges(state) && fresh)) {
-      afterReady = command
       configure()
+      keep(command)
+    } else if (run.getState().run.state === 'loading') {
+      keep(command)
     } else {
       if (onlyEndDiffers(state)) {
         const { max_steps, target_reward } = state.config.grpo
@@ -158,19 +170,19 @@ export function createController(
     model,
     start() {
       const state = setup.getState()
-      if (!state.awaitsConsent && !needsLoad(state)) configure()
+      if (state.applied === null && !state.awaitsConsent && !needsLoad(state)) configure()
     },
     train: () => go({ type: 'train' }),
     step: (grain = 'step') => go({ type: 'step', grain }),
     pause() {
-      afterReady = null
+      keep(null)
       run.flush()
       const now = run.getState().run
       // While an environment is waited for there is no step to pause, but a wait to stop.
       send({ type: now.state === 'loading' && now.what === 'environment' ? 'pause-load' : 'pause' })
     },
     reset() {
-      afterReady = null
+      keep(null)
       const state = setup.getState()
       run.flush()
       const now = run.getState().run

@@ -16,12 +16,14 @@ export interface SetupView {
   awaitsConsent: boolean
   /** Settings in whose control something stands that was not taken: the run would use their last good value. */
   refused: readonly SettingKey[]
+  /** Train or Step was pressed before the model was there: it begins then. */
+  pressed: boolean
 }
 
 export type SetupStore = StoreApi<SetupView>
 
 export function createSetupStore(): SetupStore {
-  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false, refused: [] }))
+  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false, refused: [], pressed: false }))
 }
 
 /** Whether two configs say the same. */

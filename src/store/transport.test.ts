@@ -36,8 +36,8 @@ function open() {
 
 describe('the controls of a run', () => {
   it.each<[string, RunState, string]>([
-    ['loading', { state: 'loading', what: 'engine', done: 0, total: null }, '0000'],
-    ['connecting', { state: 'loading', what: 'environment', done: 0, total: null }, '0100'],
+    ['loading', { state: 'loading', what: 'engine', done: 0, total: null }, '1010'],
+    ['connecting', { state: 'loading', what: 'environment', done: 0, total: null }, '1110'],
     ['ready', { state: 'ready' }, '1011'],
     ['running', { state: 'running', until: 'one-token' }, '0101'],
     ['pausing', { state: 'pausing' }, '0001'],

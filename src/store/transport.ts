@@ -56,7 +56,8 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
   const changed = hasChanges(setup) && !onlyEndDiffers(setup)
   const endsLater = run.state === 'finished' && onlyEndDiffers(setup) && setup.config.grpo.max_steps > run.step
   const blocked = blockedBy(view.recording !== null, runs.store.getState().measuring !== null, isDistrusted(view.engine, models.getState()), fresh && waits)
-  const idle = run.state === 'ready' || run.state === 'paused' || endsLater || (run.state === 'failed' && run.recoverable)
+  const pressed = run.state === 'loading' && setup.pressed
+  const idle = run.state === 'ready' || run.state === 'paused' || endsLater || (run.state === 'failed' && run.recoverable) || (run.state === 'loading' && fresh && !pressed)
   const canRun = idle && !setup.awaitsConsent && blocked === null
   // A server, or a Space that wakes, is waited for: that can be stopped, and begun again by Reset.
   const connecting = run.state === 'loading' && run.what === 'environment'
@@ -66,9 +67,9 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
     train: {
       can: canRun,
       name: run.state === 'paused' || endsLater ? C.resume : C.train,
-      hint: blocked ?? (run.state === 'finished' && !endsLater ? C.finishedHint : C.trainHint),
+      hint: blocked ?? (pressed ? C.pressedHint : run.state === 'finished' && !endsLater ? C.finishedHint : C.trainHint),
     },
-    pause: { can: connecting || run.state === 'running', plays: false, name: C.pause, hint: connecting ? S.environment.stopWaiting : C.pauseHint },
+    pause: { can: connecting || pressed || run.state === 'running', plays: false, name: C.pause, hint: connecting ? S.environment.stopWaiting : pressed ? C.takeBack : C.pauseHint },
     step: { can: canRun, name: C.step, hint: blocked ?? C.stepHint },
     reset: {
       can: run.state !== 'loading' && !stopped && !setup.awaitsConsent && !waits,

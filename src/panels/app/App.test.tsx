@@ -41,11 +41,18 @@ const running: Message = { type: 'state', state: { state: 'running', until: 'lim
 const disabled = (element: HTMLElement | null) => (element as HTMLButtonElement | null)?.disabled
 
 describe('the page', () => {
-  it('while loading names the file and cannot train yet', async () => {
+  it('while loading names the file; Train pressed then begins when it is there, unless Pause takes it back', async () => {
     const page = await open(engineMessages().slice(0, 1))
     expect(page.text('state-line')).toBe('Loading model.safetensors · 1.20 MB of 1.97 MB')
     expect(page.host.querySelector('progress')?.getAttribute('value')).toBe('1200000')
-    expect(disabled(page.find('train'))).toBe(true)
+    await page.press('train')
+    expect(page.text('state-line')).toBe('Loading model.safetensors · 1.20 MB of 1.97 MB · then it trains')
+    expect([disabled(page.find('train')), disabled(page.find('step')), disabled(page.find('pause'))]).toEqual([true, true, false])
+    await page.press('pause')
+    expect(page.text('state-line')).toBe('Loading model.safetensors · 1.20 MB of 1.97 MB')
+    await page.press('train')
+    await page.say(...engineMessages().slice(1))
+    expect(page.port.sent.map((c) => c.type)).toEqual(['configure', 'pause', 'train'])
   })
 
   it('when ready trains on a press, shows the badge, tools and an empty group', async () => {

@@ -31,7 +31,8 @@ export function StateLine() {
   const absence = useAbsence(view.history.at(-1)?.step ?? 0)
   const compared = useCompared().map(({ name }) => name)
   const rests = view.run.state === 'ready' || view.run.state === 'paused' || view.run.state === 'finished'
-  const beside = [absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests ? describeCompared(compared) : null]
+  const pressed = useSetup((setup) => setup.pressed) && view.run.state === 'loading'
+  const beside = [pressed ? S.controls.thenTrains : null, absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests ? describeCompared(compared) : null]
   const said = waits ?? [describeRun(view, now), ...beside.filter((part) => part !== null)].join(' · ')
   // Beside the badge of a recording there is room for few words.
   const sentence = !replay ? said : waits === null && view.run.state === 'ready' ? S.replay.ready : `${S.replay.name} · ${said}`
