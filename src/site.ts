@@ -27,7 +27,8 @@ export function keepSite({ run }: Stores, cameBack: boolean): void {
   const { connection } = navigator as { connection?: { saveData?: boolean } }
   if (connection?.saveData) return void started.catch(noServiceWorker)
   // What this visit needs comes first; what is kept for the next one must not take its bandwidth.
-  void Promise.all([started, engineIsThere(run)]).then(([keep]) => keep(), noServiceWorker)
+  const later = () => new Promise((resolve) => setTimeout(resolve, DURATIONS.keepLater))
+  void Promise.all([started, engineIsThere(run).then(later)]).then(([keep]) => keep(), noServiceWorker)
 }
 
 /** Nothing but the model's loading has begun. */

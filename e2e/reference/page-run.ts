@@ -46,12 +46,14 @@ async function listen(page: Page): Promise<void> {
     window.Worker = class extends Worker {
       constructor(url: string | URL, options?: WorkerOptions) {
         super(url, options)
-        this.addEventListener('message', ({ data }: MessageEvent<Message>) => {
-          if (data.type === 'engine') heard.engines++
-          else if (data.type === 'cleared') heard.steps = []
-          else if (data.type === 'runs') heard.run = data.current
-          else if (data.type === 'exported') heard.exported[data.requestId] = data.result
-          else if (data.type === 'event' && data.event.type === 'step-finished') heard.steps.push(data.event.record)
+        this.addEventListener('message', ({ data: messages }: MessageEvent<readonly Message[]>) => {
+          for (const data of messages) {
+            if (data.type === 'engine') heard.engines++
+            else if (data.type === 'cleared') heard.steps = []
+            else if (data.type === 'runs') heard.run = data.current
+            else if (data.type === 'exported') heard.exported[data.requestId] = data.result
+            else if (data.type === 'event' && data.event.type === 'step-finished') heard.steps.push(data.event.record)
+          }
         })
       }
     }

@@ -65,6 +65,8 @@ export class TokenCodec {
   readonly added: ReadonlyMap<string, { id: number; special: boolean }>
   private readonly addedById: ReadonlyMap<number, string>
   private readonly addedPattern: RegExp | null
+  /** Texts of tokens that were shown: each is asked for thousands of times a step. */
+  private readonly texts = new Map<number, string>()
 
   /** The largest id: doubling finds one that is none, halving the last before it; added tokens may lie behind a hole. */
   largestId(): number {
@@ -161,6 +163,14 @@ export class TokenCodec {
 
   /** Text of one token for display: bytes that are no whole character as `\xE2\x80`, an id that has no text as `[151900]`. */
   tokenText(id: number): string {
+    const known = this.texts.get(id)
+    if (known !== undefined) return known
+    const text = this.writeToken(id)
+    this.texts.set(id, text)
+    return text
+  }
+
+  private writeToken(id: number): string {
     const bytes = this.bytes(id)
     if (bytes.length === 0) return `[${id}]`
     let text = ''

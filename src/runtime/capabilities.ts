@@ -14,9 +14,9 @@ export interface Capabilities {
 /** More threads than this do not make the shipped model faster. */
 const MOST_THREADS = 4
 
-/** Asks the browser; never throws. */
-export async function probeCapabilities(): Promise<Capabilities> {
-  return { gpu: (await probeGpu())?.gpu ?? null, threads: threadsHere() }
+/** Asks the browser, for its GPU only where one may be used; never throws. */
+export async function probeCapabilities(asked: Backend | 'auto' = 'auto'): Promise<Capabilities> {
+  return { gpu: asked === 'wasm' ? null : ((await probeGpu())?.gpu ?? null), threads: threadsHere() }
 }
 
 function threadsHere(): number {

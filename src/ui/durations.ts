@@ -27,6 +27,8 @@ export const DURATIONS = {
   nextChart: 40,
   /** Longest wait for the model before the site's files are kept for use without a network. */
   keepSite: 20_000,
+  /** After the model is there: who pressed Train waits for the first step, which the keeping would slow. */
+  keepLater: 4000,
   /** One GRPO step in slow motion, part by part: at most 20 seconds in all. */
   slowStep: { prompt: 2200, episodes: 3200, rewards: 3000, advantages: 3200, tokens: 3000, formula: 2800, curve: 2400 },
   /** The recorded run at speed 1: a token of every episode, an environment's answer, the rewards, the update, the rest after a step. */

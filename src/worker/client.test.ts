@@ -16,8 +16,8 @@ describe('engine client', () => {
     const heard: Message[] = []
     client.onMessage((m) => heard.push(m))
     client.send({ type: 'train' })
-    worker.onmessage?.call(worker as unknown as Worker, { data: { type: 'cleared' } } as MessageEvent)
-    expect([worker.posted, heard]).toEqual([[{ type: 'train' }], [{ type: 'cleared' }]])
+    worker.onmessage?.call(worker as unknown as Worker, { data: [{ type: 'cleared' }, { type: 'state', state: { state: 'ready' } }] } as MessageEvent)
+    expect([worker.posted, heard]).toEqual([[{ type: 'train' }], [{ type: 'cleared' }, { type: 'state', state: { state: 'ready' } }]])
   })
 
   it('turns a dead worker into a failed state with advice', () => {

@@ -25,7 +25,7 @@ export function connectEngine(worker: Worker): EngineClient {
     const advice = 'Reload the page; if it happens again, choose the other backend or smaller settings.'
     tell({ type: 'state', state: { state: 'failed', error, advice, recoverable: false } })
   }
-  worker.onmessage = (event: MessageEvent<Message>) => tell(event.data)
+  worker.onmessage = ({ data }: MessageEvent<readonly Message[]>) => data.forEach(tell)
   worker.onerror = (event) => fail(`The engine's worker stopped: ${event.message || 'its program could not be loaded'}.`)
   worker.onmessageerror = () => fail("A message of the engine's worker could not be read.")
   return {

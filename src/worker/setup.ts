@@ -145,7 +145,7 @@ export class SetupKeeper {
   }
 
   private async load(config: RunConfig, environment: Environment, callbacks: LoadCallbacks): Promise<RunSetup> {
-    const capabilities = await probeCapabilities()
+    const capabilities = await probeCapabilities(config.backend)
     const backend = chooseBackend(config.backend, capabilities)
     const modelKey = JSON.stringify([config.model, config.model_revision])
     const { model } = this

@@ -7,6 +7,7 @@ import { RunJournal } from './journal'
 import { readKeptRun } from './kept-run'
 import { siteConfig } from './model'
 import { isForDesk, ModelDesk } from './model-desk'
+import { Outbox } from './outbox'
 import { PlayDesk } from './play'
 import { isForPrompts, PromptsDesk } from './prompts-desk'
 import type { Command, Message } from './protocol'
@@ -17,10 +18,11 @@ import { SetupKeeper } from './setup'
 import { isForTakeAway, TakeAwayDesk } from './take-away-desk'
 
 const scope = self as unknown as DedicatedWorkerGlobalScope
-const bench = new BenchDesk((message) => scope.postMessage(message))
+const outbox = new Outbox((messages) => scope.postMessage(messages))
+const bench = new BenchDesk((message) => outbox.post(message))
 const post = (message: Message) => {
   bench.hear(message)
-  scope.postMessage(message)
+  outbox.post(message)
 }
 // A site may be built for another server that speaks the Hub's API; a link can not name one.
 const hub = new HubAccess(import.meta.env.VITE_HUB_ENDPOINT as string | undefined)
