@@ -184,8 +184,11 @@ describe('taking turns', () => {
   it('cuts a batch in order, by tokens of which a shared prompt counts once', () => {
     const sequence = (prompt: number[], rest: number): TrainSequence => ({ ids: [...prompt, ...Array<number>(rest).fill(9)], mask: [...prompt.map(() => 0), ...Array<number>(rest).fill(1)], promptLength: prompt.length })
     const batch = [sequence([1, 2, 3], 3), sequence([1, 2, 3], 4), sequence([1, 2, 3], 1), sequence([1, 2, 4], 1), sequence([5], 20)]
-    const cut = piecesOf(batch, 10).map(({ from, sequences }) => [from, sequences.length])
-    expect(cut).toEqual([[0, 2], [2, 2], [4, 1]])
+    const cut = (most: number) => piecesOf(batch, most).map(({ from, sequences }) => [from, sequences.length])
+    // 3 + 3 + 4 + 1, 3 + 1, 1 + 20.
+    expect(cut(15)).toEqual([[0, 4], [4, 1]])
+    expect(cut(14)).toEqual([[0, 3], [3, 1], [4, 1]])
+    expect(cut(10)).toEqual([[0, 2], [2, 2], [4, 1]])
     expect(piecesOf(batch, 1)).toHaveLength(5)
     expect(piecesOf([])).toEqual([])
   })

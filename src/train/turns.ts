@@ -6,11 +6,8 @@ import type { Rest } from '../rollout/types'
 import { assertNotStopped } from './guard'
 import type { UpdateEngine } from './update'
 
-/**
- * Tokens of a piece of an update: what the rollout may have to wait for, should its environment answer meanwhile. A prompt that several
- * sequences share counts once, as it does in time.
- */
-const PIECE_TOKENS = 384
+/** Most tokens of a piece of an update, as many as an engine computes at once: what a rollout may have to wait for, should its environment answer meanwhile. */
+const PIECE_TOKENS = 1024
 
 export class EngineTurns {
   private resting = false
@@ -98,19 +95,42 @@ export function inTurns(engine: UpdateEngine, turns: EngineTurns, { gate, signal
   }
 }
 
-/** A batch in pieces of consecutive sequences. */
+/** A batch in pieces of consecutive sequences. Those of one prompt stay together where they fit: apart, its forward would be computed again. */
 export function piecesOf(batch: readonly TrainSequence[], most = PIECE_TOKENS): { from: number; sequences: TrainSequence[] }[] {
   const pieces: { from: number; sequences: TrainSequence[]; tokens: number }[] = []
-  batch.forEach((sequence, i) => {
+  for (const [from, run] of runsOf(batch)) {
     const last = pieces.at(-1)
-    const before = last?.sequences.at(-1)
-    const own = sequence.ids.length - (before && isAlike(before, sequence) ? (sequence.promptLength ?? 0) : 0)
-    if (last && last.tokens + own <= most) {
-      last.sequences.push(sequence)
-      last.tokens += own
-    } else pieces.push({ from: i, sequences: [sequence], tokens: sequence.ids.length })
-  })
+    const tokens = tokensOf(run)
+    if (last && last.tokens + tokens <= most) {
+      last.sequences.push(...run)
+      last.tokens += tokens
+      continue
+    }
+    const parts = Math.min(run.length, Math.ceil(tokens / most))
+    const size = Math.ceil(run.length / parts)
+    for (let at = 0; at < run.length; at += size) {
+      const sequences = run.slice(at, at + size)
+      pieces.push({ from: from + at, sequences, tokens: tokensOf(sequences) })
+    }
+  }
   return pieces
+}
+
+/** Consecutive sequences that begin with the same prompt, with the place of the first. */
+function runsOf(batch: readonly TrainSequence[]): [from: number, run: TrainSequence[]][] {
+  const runs: [number, TrainSequence[]][] = []
+  batch.forEach((sequence, i) => {
+    const run = runs.at(-1)?.[1]
+    const before = run?.at(-1)
+    if (run && before && isAlike(before, sequence)) run.push(sequence)
+    else runs.push([i, [sequence]])
+  })
+  return runs
+}
+
+/** Of a run; its prompt counts once. */
+function tokensOf(run: readonly TrainSequence[]): number {
+  return run.reduce((sum, { ids, promptLength = 0 }, i) => sum + ids.length - (i > 0 ? promptLength : 0), 0)
 }
 
 /** Whether both begin with the same prompt. */
