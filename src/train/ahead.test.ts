@@ -4,6 +4,7 @@ import type { GrpoConfig } from '../core/config'
 import type { TrainSequence } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import type { StepRecord, TrainEvent } from '../core/events'
+import { addSpans, byStart, type TimelineSpan } from '../core/timeline'
 import { advantages } from '../rl'
 import { rollout } from '../rollout/rollout'
 import { GrpoTrainer, type GrpoTrainerOptions } from './grpo'
@@ -87,6 +88,9 @@ describe('with max_staleness 1', () => {
     expect(one?.timeline?.some(({ lane }) => lane === -1)).toBe(false)
     const order = events.flatMap((event) => (event.type === 'step-started' || event.type === 'scored' ? [`${event.type} ${event.step}`] : event.type === 'step-finished' ? [`finished ${event.record.step}`] : []))
     expect(order).toEqual(['step-started 1', 'scored 1', ...[2, 3, 4].flatMap((step) => [`step-started ${step}`, `scored ${step}`, `finished ${step - 1}`]), 'finished 4'])
+    const told: TimelineSpan[] = []
+    for (const event of events) if (event.type === 'timeline' && event.step === 2) addSpans(told, event.spans)
+    expect(byStart(told)).toEqual(two?.timeline)
     const training = two?.timeline?.filter(({ lane }) => lane === -1) ?? []
     for (const { step } of training) expect(step).toBe(1)
     for (const { step } of last?.timeline?.filter(({ lane, start }) => lane === -1 && start > 0) ?? []) expect([3, undefined]).toContain(step)

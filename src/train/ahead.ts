@@ -70,6 +70,7 @@ export async function trainAndSample(options: GrpoTrainerOptions, step: number, 
   const trainer = new Lanes(clock, (spans) => tell(ofUpdate(spans)))
   const pause = (): Promise<void> => {
     slots.report()
+    trainer.report()
     return gate()
   }
 
@@ -102,11 +103,7 @@ export async function trainAndSample(options: GrpoTrainerOptions, step: number, 
   }
   try {
     const engine = inTurns(options.engine, turns, { gate: pause, ...(signal && { signal }), sampled, compute })
-    const onProgress = (done: number, total: number): void => {
-      request.onProgress(done, total)
-      trainer.report()
-    }
-    const update = await updatePolicy({ ...request, engine, onProgress, onPart: (...now) => (doing = now) })
+    const update = await updatePolicy({ ...request, engine, onPart: (...now) => (doing = now) })
     const { batch } = await drawing
     const all = watch.read() - began
     const timeline = byStart([...slots.finish(), ...ofUpdate(trainer.finish())])
