@@ -41,7 +41,7 @@ export function scoreRows({ heap, plan, team }: Runner, { at, rows, x, normed, l
   for (let row = from; row < to; row++) {
     heap.floats(rowAt(sums, row), SUMS)[4] = kernels.rmsNorm(rowAt(x, places[row] as number), head.scaledNorm, rowAt(normed, row), hidden, epsilon)
   }
-  heap.multiply({ at: rowAt(normed, from), stride: normed.stride }, to - from, head.table, { at: rowAt(logits, from), stride: logits.stride }, false)
+  heap.multiply({ at: rowAt(normed, from), stride: normed.stride }, to - from, head.table, { at: rowAt(logits, from), stride: logits.stride })
   for (let row = from; row < to; row++) {
     kernels.logitSums(rowAt(logits, row), head.vocab, rowAt(sums, row))
     heap.floats(rowAt(sums, row), SUMS)[3] = kernels.dot(rowAt(normed, row), head.meanRow, hidden)
@@ -63,7 +63,7 @@ export function slopeRows({ heap, plan, team }: Runner, { at, rows, x, logits, s
     const own = heap.floats(z, head.vocab)
     own[wanted[row] as number] = (own[wanted[row] as number] as number) + of(1)
   }
-  heap.multiply({ at: rowAt(logits, from), stride: logits.stride }, to - from, head.tableBack, { at: rowAt(dHidden, from), stride: dHidden.stride }, false)
+  heap.multiply({ at: rowAt(logits, from), stride: logits.stride }, to - from, head.tableBack, { at: rowAt(dHidden, from), stride: dHidden.stride })
   for (let row = from; row < to; row++) {
     const place = places[row] as number
     const rstd = heap.floats(rowAt(sums, row), SUMS)[4] as number

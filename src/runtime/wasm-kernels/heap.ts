@@ -1,7 +1,7 @@
 /** One memory of our own kernels: places in it, matrices packed for products, and the loops that call the kernels over rows. */
 
 import { PlaygroundError } from '../../core/errors'
-import { DEPTH_STEP, type Kernels, kernelModule, OUTER_ROWS, PANEL } from './kernels'
+import { DEPTH_STEP, type Kernels, kernelModule, LANES, OUTER_COLUMNS, OUTER_ROWS, PANEL, type Product } from './kernels'
 
 const PAGE = 65_536
 /** Memory may grow up to this: 2 GB, or less where the browser does not promise as much. */
@@ -12,11 +12,27 @@ const ALIGN = 64
 const SLACK = 1024 * 1024
 /** Bytes of a matrix that a block of rows goes over before the next: they stay in a core's own cache. */
 const CACHED_BYTES = 192 * 1024
+/** Rows from which a product goes over pieces of the matrix that stay cached; below it, over all of it for each few rows. */
+export const MANY_ROWS = 16
+/** Depths of a product's two factors that lanes are made of; deeper ones are multiplied four rows at a time. */
+const LANE_DEPTHS = [4096, 512] as const
+/** Depth whose lanes stay in the nearest cache beside a panel's. */
+const NEAR_DEPTH = 1024
+/** Bytes of a matrix from which it comes from memory each time: one stream after the other is read, not several side by side. */
+const FAR_BYTES = 1024 * 1024
+/** Bytes that a thread's lanes take. */
+export const LANE_BYTES = 4 * LANES * (LANE_DEPTHS[0] + LANE_DEPTHS[1])
 
 /** Rows in memory: where the first begins, bytes; floats from one to the next. */
 export interface Rows {
   at: number
   stride: number
+}
+
+/** A second product in the sums of a first: x [rows, depth] · w. */
+export interface Second {
+  x: Rows
+  w: Packed
 }
 
 /** [depth, columns] cut into panels, the rest of the last one zero. */
@@ -33,12 +49,14 @@ export class Heap {
   private view: Float32Array
   private readonly free: { at: number; size: number }[] = []
   private readonly taken = new Map<number, number>()
-  private end = ALIGN
+  private end = ALIGN + LANE_BYTES
 
   private constructor(
     readonly memory: WebAssembly.Memory,
     readonly module: WebAssembly.Module,
     readonly kernels: Kernels,
+    /** Room for this thread's lanes. */
+    private readonly lanes: number,
   ) {
     this.view = new Float32Array(memory.buffer)
   }
@@ -57,9 +75,9 @@ export class Heap {
     throw new RangeError('No memory.')
   }
 
-  /** The same memory as another thread sees it; only the first allocates. */
-  static over(memory: WebAssembly.Memory, module: WebAssembly.Module): Heap {
-    return new Heap(memory, module, new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Kernels)
+  /** The same memory as another thread sees it, with LANE_BYTES at `lanes` of its own; only the first allocates. */
+  static over(memory: WebAssembly.Memory, module: WebAssembly.Module, lanes = ALIGN): Heap {
+    return new Heap(memory, module, new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Kernels, lanes)
   }
 
   /** Bytes in use. */
@@ -151,27 +169,52 @@ export class Heap {
     return { at, depth, columns, panels }
   }
 
-  /** y [rows, 8 · panels] = x · w, or y += with `add`. `part` takes panels from … to below … */
-  multiply(x: Rows, rows: number, w: Packed, y: Rows, add: boolean, [from, to]: readonly [number, number] = [0, w.panels]): void {
+  /**
+   * y [rows, 4 · panels] = x · w, added to what lies at `from` in y's strides, if anything (it may be y), and to `second`'s product. `part` takes
+   * the panels from … to below …
+   */
+  multiply(x: Rows, rows: number, w: Packed, y: Rows, from = 0, [first, last]: readonly [number, number] = [0, w.panels], second: Second | null = null): void {
+    const size = w.depth * PANEL * 4
+    const inLanes = rows > 4 && rows <= LANES && w.depth <= LANE_DEPTHS[0] && (second?.w.depth ?? 0) <= LANE_DEPTHS[1]
+    if (inLanes) return this.multiplyLanes(x, rows, w, y, from, [first, last], second)
+    const most = rows <= 2 || rows === 4 ? last - first : Math.max(4, Math.floor(CACHED_BYTES / size))
+    for (let panel = first; panel < last; panel += most) this.multiplyRows(x, rows, w, y, from, [panel, Math.min(last, panel + most)], second)
+  }
+
+  private multiplyLanes(x: Rows, rows: number, { at, depth }: Packed, y: Rows, from: number, [first, last]: readonly [number, number], second: Second | null): void {
+    const { kernels, lanes } = this
+    const [size, rank] = [depth * PANEL * 4, second?.w.depth ?? 0]
+    const low = lanes + 4 * LANES * depth
+    kernels.lanes(x.at, x.stride * 4, rows, lanes, depth)
+    if (second) kernels.lanes(second.x.at, second.x.stride * 4, rows, low, rank)
+    const most = depth > NEAR_DEPTH ? Math.max(1, Math.floor(CACHED_BYTES / size)) : last - first
+    for (let panel = first; panel < last; panel += most) {
+      const [count, shifted] = [Math.min(most, last - panel), panel * PANEL * 4]
+      if (depth > NEAR_DEPTH) kernels.touch(at + panel * size, count * size)
+      const up = second ? second.w.at + panel * rank * PANEL * 4 : 0
+      kernels.product8(lanes, at + panel * size, y.at + shifted, y.stride * 4, depth, count, from === 0 ? 0 : from + shifted, low, up, rank, rows)
+    }
+  }
+
+  private multiplyRows(x: Rows, rows: number, { at, depth, panels }: Packed, y: Rows, from: number, [first, last]: readonly [number, number], second: Second | null): void {
     const { kernels } = this
-    const [xStride, yStride] = [x.stride * 4, y.stride * 4]
-    const panelBytes = w.depth * PANEL * 4
-    const flag = add ? 1 : 0
-    const most = rows <= 4 ? to - from : Math.max(4, Math.floor(CACHED_BYTES / panelBytes))
-    for (let first = from; first < to; first += most) {
-      const count = Math.min(most, to - first)
-      const matrix = w.at + first * panelBytes
-      const out = y.at + first * PANEL * 4
-      let row = 0
-      for (; row + 4 <= rows; row += 4) kernels.product4(x.at + row * xStride, xStride, matrix, out + row * yStride, yStride, w.depth, count, flag)
-      for (const size of [2, 1] as const) {
-        for (; row + size <= rows; row += size) {
-          const [a, b] = [x.at + row * xStride, out + row * yStride]
-          const [several, single, together] = size === 2 ? ([kernels.product2of2, kernels.product2, 2] as const) : ([kernels.product1of4, kernels.product1, 4] as const)
-          const whole = count - (count % together)
-          several(a, xStride, matrix, b, yStride, w.depth, whole, flag)
-          single(a, xStride, matrix + whole * panelBytes, b + whole * PANEL * 4, yStride, w.depth, count - whole, flag)
+    const [size, rank] = [depth * PANEL * 4, second?.w.depth ?? 0]
+    const far = rows <= 4 && panels * size >= FAR_BYTES
+    let row = 0
+    for (const height of [4, 2, 1] as const) {
+      const [several, single, together] =
+        height === 4 ? ([kernels.product4of2, kernels.product4, 2] as const) : height === 2 ? ([kernels.product2of4, kernels.product2, 4] as const) : ([kernels.product1of4, kernels.product1, 4] as const)
+      const rest = far ? first : last - ((last - first) % together)
+      for (; row + height <= rows; row += height) {
+        const given = (panel: number, count: number, product: Product): void => {
+          if (count === 0) return
+          const place = 4 * (y.stride * row + PANEL * panel)
+          const [b, up] = second ? [second.x.at + 4 * second.x.stride * row, second.w.at + panel * rank * PANEL * 4] : [0, 0]
+          const stride = second ? second.x.stride * 4 : 0
+          product(x.at + 4 * x.stride * row, x.stride * 4, at + panel * size, y.at + place, y.stride * 4, depth, count, from === 0 ? 0 : from + place, b, stride, up, rank)
         }
+        given(first, rest - first, several)
+        given(rest, last - rest, single)
       }
     }
   }
@@ -180,7 +223,7 @@ export class Heap {
   outer(p: Rows, pWidth: number, q: Rows, qWidth: number, rows: number, out: Rows, [from, to]: readonly [number, number] = [0, pWidth / OUTER_ROWS]): void {
     for (let i = from; i < to; i++) {
       const column = i * OUTER_ROWS
-      this.kernels.outer(p.at + column * 4, p.stride * 4, q.at, q.stride * 4, out.at + column * out.stride * 4, out.stride * 4, rows, qWidth / PANEL)
+      this.kernels.outer(p.at + column * 4, p.stride * 4, q.at, q.stride * 4, out.at + column * out.stride * 4, out.stride * 4, rows, qWidth / OUTER_COLUMNS)
     }
   }
 

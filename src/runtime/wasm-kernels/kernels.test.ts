@@ -25,7 +25,7 @@ describe('products', () => {
     it(`multiplies ${rows} rows as a plain loop does, each as if it were alone`, () => {
       const a = draw(rows * depth)
       const out = room(rows * columns)
-      heap.multiply({ at: put(a), stride: depth }, rows, packed, { at: out, stride: columns }, false)
+      heap.multiply({ at: put(a), stride: depth }, rows, packed, { at: out, stride: columns })
       const got = heap.floats(out, rows * columns).slice()
       const wanted = Array.from({ length: rows * columns }, (_, i) => {
         const [row, column] = [Math.floor(i / columns), i % columns]
@@ -34,10 +34,10 @@ describe('products', () => {
       close(got, wanted)
       for (let row = 0; row < rows; row++) {
         const alone = room(columns)
-        heap.multiply({ at: put(a.subarray(row * depth, (row + 1) * depth)), stride: depth }, 1, packed, { at: alone, stride: columns }, false)
+        heap.multiply({ at: put(a.subarray(row * depth, (row + 1) * depth)), stride: depth }, 1, packed, { at: alone, stride: columns })
         expect(heap.floats(alone, columns)).toEqual(got.subarray(row * columns, (row + 1) * columns))
       }
-      heap.multiply({ at: put(a), stride: depth }, rows, packed, { at: out, stride: columns }, true)
+      heap.multiply({ at: put(a), stride: depth }, rows, packed, { at: out, stride: columns }, out)
       close(heap.floats(out, rows * columns), wanted.map((x) => 2 * x))
     })
   }
@@ -45,7 +45,7 @@ describe('products', () => {
   it('packs the other way for a backward pass', () => {
     const dy = draw(2 * columns)
     const out = room(2 * 16)
-    heap.multiply({ at: put(dy), stride: columns }, 2, heap.packTransposed(w, columns, depth), { at: out, stride: 16 }, false)
+    heap.multiply({ at: put(dy), stride: columns }, 2, heap.packTransposed(w, columns, depth), { at: out, stride: 16 })
     const got = heap.floats(out, 32)
     for (let row = 0; row < 2; row++) {
       const wanted = Array.from({ length: depth }, (_, k) => Array.from({ length: columns }, (_, n) => at(dy, row * columns + n) * at(w, n * depth + k)).reduce((x, y) => x + y, 0))

@@ -1,21 +1,31 @@
 /** The inner loops of our own engine on WebAssembly, as code: products over packed matrices, norms, rotation, attention, SwiGLU. */
 
 import { type Code, f32, f32x4, FunctionWriter, get, i32, i32x4, type Local, set, type Type, when, type WrittenFunction, writeModule } from './assembler'
-import { writeMix, writeOuter, writeProduct, writeScores, writeSpread } from './product-code'
+import { writeLanes, writeMix, writeOuter, writeProduct, writeProduct8, writeScores, writeSpread, writeTouch } from './product-code'
 
-export { DEPTH_STEP, OUTER_ROWS, PANEL } from './product-code'
+export { DEPTH_STEP, LANES, OUTER_COLUMNS, OUTER_ROWS, PANEL } from './product-code'
+
+export type Product = (a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, from: number, b: number, bStride: number, up: number, rank: number) => void
 
 /** Addresses and strides are bytes, counts are elements. */
 export interface Kernels {
   /**
-   * out [R, 8 · panels] = a [R, depth] · w, or added to it: R = 4, 2, 1 rows over one panel, over 2 or over 4 at once (`panels` a multiple of it).
-   * Every element is summed in the order of the depth, so a row does not depend on its company.
+   * out [R, 4 · panels] = what lies at `from`, if anything (in steps of outStride), + a [R, depth] · w + b [R, rank] · up, for R = 4, 2, 1 rows:
+   * over one panel, or over several at once (`panels` a multiple of them). Every element is summed in the order of the depth, so a row does
+   * not depend on its company.
    */
-  product4(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
-  product2(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
-  product2of2(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
-  product1(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
-  product1of4(a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, add: number): void
+  product4: Product
+  product4of2: Product
+  product2: Product
+  product2of4: Product
+  product1: Product
+  product1of4: Product
+  /** The same for 5 to 8 `rows` whose a and b are lanes: one pass over w for all of them. */
+  product8(a: number, w: number, out: number, outStride: number, depth: number, panels: number, from: number, b: number, up: number, rank: number, rows: number): void
+  /** Reads so many bytes, for the cache. */
+  touch(at: number, size: number): number
+  /** x [rows, depth] as lanes [depth, 8]: what lies behind the last row is the last row again. */
+  lanes(x: number, xStride: number, rows: number, out: number, depth: number): void
   /** out [4, 8 · tiles] = Σ over rows of p[row, 0..4]ᵀ · q[row, …]. */
   outer(p: number, pStride: number, q: number, qStride: number, out: number, outStride: number, rows: number, tiles: number): void
   /** out = x / rms(x) · w; returns 1 / rms(x). */
@@ -254,11 +264,15 @@ function writeLogits(): WrittenFunction[] {
 /** The module; it imports memory 'env.memory', whose exports are Kernels. */
 export function kernelModule(shared: boolean, maximumPages: number): Uint8Array<ArrayBuffer> {
   const functions = [
-    writeProduct('product4', 4, 1),
-    writeProduct('product2', 2, 1),
-    writeProduct('product2of2', 2, 2),
-    writeProduct('product1', 1, 1),
-    writeProduct('product1of4', 1, 4),
+    writeProduct('product4', 4, 1, 1),
+    writeProduct('product4of2', 4, 2, 1),
+    writeProduct('product2', 2, 1, 1),
+    writeProduct('product2of4', 2, 4, 1),
+    writeProduct('product1', 1, 1, 1),
+    writeProduct('product1of4', 1, 4, 2),
+    writeProduct8(),
+    writeLanes(),
+    writeTouch(),
     writeOuter(),
     ...writeNorms(),
     writeRotate(),

@@ -60,14 +60,13 @@ interface ProjectionSlopes {
 /** dx = Wᵀ dy + Aᵀ dLow with dLow = s · Bᵀ dy; dA = dLowᵀ x; dB = dyᵀ low. */
 function projectBack(runner: Runner, group: GroupPlan, { rows }: Batch, { dy, x, low, dLow, dx }: ProjectionSlopes, gradients: GroupGradients | null): void {
   const { heap, team, plan } = runner
-  product(runner, dy, rows, group.backward, dx, false)
   const { lora } = group
-  if (!lora || !gradients) return
+  if (!lora || !gradients) return product(runner, dy, rows, group.backward, dx)
   lora.members.forEach(({ column, out, low: at, upBack }, i) => {
-    product(runner, shift(dy, column), rows, upBack, shift(dLow, at), false)
+    product(runner, shift(dy, column), rows, upBack, shift(dLow, at))
     heap.outer(shift(dy, column), out, shift(low, at), plan.rank, rows, { at: gradients.b[i] as number, stride: plan.rank }, share(team, out / OUTER_ROWS))
   })
-  product(runner, dLow, rows, lora.downBack, dx, true)
+  product(runner, dy, rows, group.backward, dx, 0, { x: dLow, w: lora.downBack })
   heap.outer(dLow, lora.width, x, group.input, rows, { at: gradients.a, stride: group.input }, share(team, lora.width / OUTER_ROWS))
   team.barrier()
 }

@@ -1,7 +1,8 @@
 /** One decoder layer over rows, for decoding and for training alike: norm, q k v, attention over what a row sees, and the MLP. */
 
-import type { Heap, Packed, Rows } from './heap'
+import { type Heap, MANY_ROWS, type Packed, type Rows, type Second } from './heap'
 import type { GroupPlan, LayerPlan, Plan } from './plan'
+import { PANEL } from './kernels'
 import { keyWidth, queryWidth, qkvWidth } from './plan'
 import type { Scratch } from './scratch'
 import { share, type Team } from './team'
@@ -59,35 +60,49 @@ export interface Batch {
   scratch: LayerRoom
 }
 
-/** Rows from which threads share rows; below it they share columns. */
-const MANY_ROWS = 16
-
 export const shift = ({ at, stride }: Rows, floats: number): Rows => ({ at: at + 4 * floats, stride })
 export const rowAt = ({ at, stride }: Rows, row: number): number => at + 4 * stride * row
 
-/** y = x · w, or y += , by all threads. */
-export function product({ heap, team }: Runner, x: Rows, rows: number, w: Packed, y: Rows, add: boolean): void {
-  if (rows < MANY_ROWS) heap.multiply(x, rows, w, y, add, share(team, w.panels))
-  else {
-    const [from, to] = share(team, rows, 4)
-    heap.multiply({ at: rowAt(x, from), stride: x.stride }, to - from, w, { at: rowAt(y, from), stride: y.stride }, add)
-  }
-  team.barrier()
+/** Threads share many rows, and the columns of few. */
+function parts({ team }: Runner, rows: number, panels: number): { rows: readonly [number, number]; panels: readonly [number, number] } {
+  return rows < MANY_ROWS ? { rows: [0, rows], panels: share(team, panels, 4) } : { rows: share(team, rows, 4), panels: [0, panels] }
 }
 
-/** W x + b + s · B (A x), added to `residual` where y holds it already. */
-export function project(runner: Runner, group: GroupPlan, x: Rows, rows: number, y: Rows, low: Rows, lora: boolean, residual = false): void {
+/** y = x · w, added to what lies at `from` in y's strides, if anything, and to `second`'s product, by all threads. */
+export function product(runner: Runner, x: Rows, rows: number, w: Packed, y: Rows, from = 0, second: Second | null = null): void {
+  const part = parts(runner, rows, w.panels)
+  const [first, last] = part.rows
+  const moved = second && { x: fromRow(second.x, first), w: second.w }
+  runner.heap.multiply(fromRow(x, first), last - first, w, fromRow(y, first), from === 0 ? 0 : from + 4 * y.stride * first, part.panels, moved)
+  runner.team.barrier()
+}
+
+const fromRow = (rows: Rows, row: number): Rows => ({ at: rowAt(rows, row), stride: rows.stride })
+
+/** W x + b + s · B (A x), added to the rows at `residual` where it is given, in y's strides. */
+export function project(runner: Runner, group: GroupPlan, x: Rows, rows: number, y: Rows, low: Rows, lora: boolean, residual = 0): void {
   const { heap, team } = runner
   if (group.bias !== null) {
     const bias = heap.floats(group.bias, group.out)
     const [from, to] = share(team, rows)
     for (let row = from; row < to; row++) heap.floats(rowAt(y, row), group.out).set(bias)
-    team.barrier()
+    if (!lora || !group.lora) team.barrier()
   }
-  product(runner, x, rows, group.forward, y, residual || group.bias !== null)
-  if (!lora || !group.lora) return
-  product(runner, x, rows, group.lora.down, low, false)
-  for (const { column, low: at, up } of group.lora.members) product(runner, shift(low, at), rows, up, shift(y, column), true)
+  const added = group.bias === null ? residual : y.at
+  if (!lora || !group.lora) return product(runner, x, rows, group.forward, y, added)
+  product(runner, x, rows, group.lora.down, low)
+  const { rows: [top, bottom], panels: [from, to] } = parts(runner, rows, group.forward.panels)
+  for (const { first, panels, member } of group.spans) {
+    const [a, b] = [Math.max(from, first), Math.min(to, first + panels)]
+    if (a >= b) continue
+    const { at, depth } = group.forward
+    const w = { at: at + 4 * PANEL * depth * first, depth, columns: panels * PANEL, panels }
+    const out = shift(fromRow(y, top), first * PANEL)
+    const onto = added === 0 ? 0 : added + 4 * (y.stride * top + first * PANEL)
+    const second = member && { x: shift(fromRow(low, top), member.low), w: member.up }
+    heap.multiply(fromRow(x, top), bottom - top, w, out, onto, [a - first, b - first], second)
+  }
+  team.barrier()
 }
 
 /** y [rows, hidden] of x. `cache`: the layer's keys and values [tokens, 2, kv · dim], to which the rows are added; null: rows see each other. */
@@ -100,13 +115,11 @@ export function forwardLayer(runner: Runner, layer: LayerPlan, batch: Batch, val
   const tokens = cache === null ? ownTokens(plan, values) : cachedTokens(plan, cache)
   turn(runner, layer, batch, values, tokens)
   attend(runner, batch, values, tokens)
-  copyRows(runner, rows, x, values.middle, plan.hidden)
-  project(runner, groups.o, values.mixed, rows, values.middle, values.low.o, lora, true)
+  project(runner, groups.o, values.mixed, rows, values.middle, values.low.o, lora, x.at)
   normRows(runner, rows, values.middle, layer.norm2, scratch.normed, shift(values.rstd, 1))
   project(runner, groups.gateUp, scratch.normed, rows, values.gateUp, values.low.gateUp, lora)
   gate(runner, rows, values.gateUp, scratch.gated)
-  copyRows(runner, rows, values.middle, y, plan.hidden)
-  project(runner, groups.down, scratch.gated, rows, y, values.low.down, lora, true)
+  project(runner, groups.down, scratch.gated, rows, y, values.low.down, lora, values.middle.at)
 }
 
 /** RMSNorm of rows; 1 / rms goes to `rstd`. */
@@ -119,14 +132,6 @@ export function normRows({ heap, plan, team }: Runner, rows: number, x: Rows, we
 export function gate({ heap, plan, team }: Runner, rows: number, gateUp: Rows, out: Rows): void {
   const [from, to] = share(team, rows)
   for (let row = from; row < to; row++) heap.kernels.swiglu(rowAt(gateUp, row), rowAt(gateUp, row) + 4 * plan.inner, rowAt(out, row), plan.inner)
-  team.barrier()
-}
-
-/** Rows that stand close together, all at once. */
-function copyRows({ heap, team }: Runner, rows: number, from: Rows, to: Rows, width: number): void {
-  const [first, last] = share(team, rows)
-  if (from.stride === width && to.stride === width) heap.floats(rowAt(to, first), (last - first) * width).set(heap.floats(rowAt(from, first), (last - first) * width))
-  else for (let row = first; row < last; row++) heap.floats(rowAt(to, row), width).set(heap.floats(rowAt(from, row), width))
   team.barrier()
 }
 

@@ -5,7 +5,7 @@ import { linearDims, modulePath } from '../../core/linear-layers'
 import type { ModelConfig } from '../../model/config'
 import { matrixName } from '../../model/parameters'
 import type { Heap, Packed } from './heap'
-import { PANEL } from './kernels'
+import { OUTER_COLUMNS, PANEL } from './kernels'
 
 /** Projections that read the same input: one product with all their matrices side by side. */
 export const GROUPS = {
@@ -37,6 +37,8 @@ export interface GroupPlan {
   backward: Packed
   /** [out] or null. */
   bias: number | null
+  /** The group's columns from left to right, in panels of `forward`: those of each member of the LoRA, and what lies between. */
+  spans: { first: number; panels: number; member: LoraMember | null }[]
   lora: {
     /** A of all members: input → low, and back. */
     down: Packed
@@ -75,7 +77,7 @@ export interface Plan {
   kv: number
   dim: number
   epsilon: number
-  /** Width of a LoRA's low-rank values, whole panels; 0 without. */
+  /** Width of a LoRA's low-rank values, a whole number of tiles; 0 without. */
   rank: number
   scale: number
   layers: LayerPlan[]
@@ -92,7 +94,7 @@ export const qkvWidth = (plan: Plan): number => queryWidth(plan) + 2 * keyWidth(
 /** Whether the kernels' blocks fit the model's widths. */
 export function fits(config: ModelConfig): boolean {
   const { hidden_size: hidden, intermediate_size: inner, head_dim: dim } = config
-  return hidden % PANEL === 0 && inner % PANEL === 0 && dim % PANEL === 0
+  return [hidden, inner, dim].every((width) => width % OUTER_COLUMNS === 0)
 }
 
 /** A layer's tensors by their names in the block: base and LoRA. */
@@ -107,7 +109,7 @@ export interface HeadTensors {
 /** Packs the base; the LoRA has its room, and is empty until `packLora`. `cos`, `sin`: [positions, dim / 2]. */
 export function makePlan(heap: Heap, config: ModelConfig, lora: LoraConfig | null, tensor: LayerTensors, outer: HeadTensors, tables: { cos: Float32Array; sin: Float32Array }): Plan {
   const { hidden_size: hidden, intermediate_size: inner, num_attention_heads: heads, num_key_value_heads: kv, head_dim: dim } = config
-  const rank = lora ? Math.ceil(lora.r / PANEL) * PANEL : 0
+  const rank = lora ? Math.ceil(lora.r / OUTER_COLUMNS) * OUTER_COLUMNS : 0
   const layers = Array.from({ length: config.num_hidden_layers }, (_, layer): LayerPlan => {
     const of = (name: string): Float32Array => tensor(layer, name)
     const group = (name: GroupName): GroupPlan => {
@@ -116,13 +118,15 @@ export function makePlan(heap: Heap, config: ModelConfig, lora: LoraConfig | nul
       const out = targets.reduce((sum, target) => sum + linearDims(config, target)[0], 0)
       const matrix = joined(targets.map((target) => of(matrixName(target))))
       const biased = name === 'qkv' && config.qkv_bias
+      const low = loraPlan(heap, config, lora, targets, rank)
       return {
         input,
         out,
+        spans: spansOf(out, low?.members ?? []),
         forward: heap.pack(matrix, out, input),
         backward: heap.packTransposed(matrix, out, input),
         bias: biased ? heap.put(joined(targets.map((target) => of(`${modulePath(target)}.bias`)))) : null,
-        lora: loraPlan(heap, config, lora, targets, rank),
+        lora: low,
       }
     }
     return {
@@ -149,6 +153,22 @@ function headPlan(heap: Heap, { vocab_size: vocab, hidden_size: hidden }: ModelC
     tableBack: heap.packTransposed(table, vocab, hidden),
     meanRow: heap.put(mean),
   }
+}
+
+function spansOf(out: number, members: readonly LoraMember[]): GroupPlan['spans'] {
+  const spans: GroupPlan['spans'] = []
+  let end = 0
+  const until = (column: number): void => {
+    if (column > end) spans.push({ first: end / PANEL, panels: Math.ceil((column - end) / PANEL), member: null })
+    end = column
+  }
+  for (const member of members) {
+    until(member.column)
+    spans.push({ first: member.column / PANEL, panels: member.out / PANEL, member })
+    end = member.column + member.out
+  }
+  until(out)
+  return spans
 }
 
 function loraPlan(heap: Heap, config: ModelConfig, lora: LoraConfig | null, targets: readonly LoraTarget[], rank: number): GroupPlan['lora'] {

@@ -14,6 +14,8 @@ export interface PoolStart {
   threads: number
   index: number
   barrier: number
+  /** Room for its lanes. */
+  lanes: number
 }
 
 let runner: Runner | null = null
@@ -29,8 +31,8 @@ self.onmessage = ({ data }: MessageEvent<PoolStart | Task>) => {
     }
     return
   }
-  const { memory, module, plan, threads, index, barrier } = data
-  const heap = Heap.over(memory, module)
+  const { memory, module, plan, threads, index, barrier, lanes } = data
+  const heap = Heap.over(memory, module, lanes)
   words = new Int32Array(memory.buffer, barrier, BARRIER_WORDS)
   runner = { heap, plan, team: teamOf(threads, index, words) }
   self.postMessage('ready')

@@ -1,6 +1,6 @@
 /** The threads of the kernels: as many as were asked for where the browser lets workers share memory, else this one alone. */
 
-import type { Heap } from './heap'
+import { type Heap, LANE_BYTES } from './heap'
 import { limits } from './limits'
 import type { Runner } from './layer'
 import type { Plan } from './plan'
@@ -39,7 +39,7 @@ export class Pool {
       for (let index = 1; index < threads; index++) {
         const worker = new Worker(new URL('./pool-worker.ts', import.meta.url), { type: 'module', name: `kernels ${index}` })
         workers.push(worker)
-        await ready(worker, { memory: heap.memory, module: heap.module, plan, threads, index, barrier })
+        await ready(worker, { memory: heap.memory, module: heap.module, plan, threads, index, barrier, lanes: heap.allocate(LANE_BYTES / 4) })
       }
     } catch {
       for (const worker of workers) worker.terminate()

@@ -1,61 +1,187 @@
 /** Code of the kernels that multiply: rows with packed matrices, outer products, and attention's sums over tokens. */
 
-import { type Code, f32x4, FunctionWriter, get, i32, type Local, set, when, type WrittenFunction } from './assembler'
+import { type Code, f32, f32x4, FunctionWriter, get, i32, type Local, set, when, type WrittenFunction } from './assembler'
 
 /** Columns of a matrix that lie together: a panel is [depth, PANEL]. */
-export const PANEL = 8
-const VECTORS = PANEL / 4
+export const PANEL = 4
 const PANEL_BYTES = PANEL * 4
-/** Steps of the depth that a product's loop takes at once; every depth is a multiple. */
+/** Depths are multiples of this. */
 export const DEPTH_STEP = 4
-/** Rows of the first factor that `outer` takes at once. */
+/** Rows that `product8` takes at once, each a lane of two registers. */
+export const LANES = 8
+/** Rows of the first factor that `outer` takes at once, and columns of the second. */
 export const OUTER_ROWS = 4
+export const OUTER_COLUMNS = 8
+/** Bytes that memory gives at once. */
+const LINE = 64
+const VECTORS = OUTER_COLUMNS / 4
 
 const ADDRESS = 'i32' as const
 const plus = (local: Local, by: Code): Code => set(local, i32.add(get(local), by))
+const rowAddresses = (first: Local, stride: Local, places: readonly Local[]): Code =>
+  places.flatMap((to, r) => set(to, r === 0 ? get(first) : i32.add(get(places[r - 1] as Local), get(stride))))
 
-export function writeProduct(name: string, rows: number, together: number): WrittenFunction {
-  const writer = new FunctionWriter(Array.from({ length: 8 }, () => ADDRESS))
-  const [a, aStride, w, out, outStride, depth, panels, add] = writer.params as [Local, Local, Local, Local, Local, Local, Local, Local]
-  const [panel, k, place, size] = writer.localsOf('i32', 4) as [Local, Local, Local, Local]
+/** The rows of a 4 × 4 block whose columns lie in `from`; `spare`: two more registers. */
+function turned(from: readonly Local[], spare: readonly Local[], use: (row: number, value: Code) => Code): Code {
+  const [a, b, c, d] = from as [Local, Local, Local, Local]
+  const [low, high] = spare as [Local, Local]
+  const half = (first: number, words: readonly [number, number, number, number]): Code => [
+    ...set(low, f32x4.shuffle(get(a), get(b), words)),
+    ...set(high, f32x4.shuffle(get(c), get(d), words)),
+    ...use(first, f32x4.shuffle(get(low), get(high), [0, 1, 4, 5])),
+    ...use(first + 1, f32x4.shuffle(get(low), get(high), [2, 3, 6, 7])),
+  ]
+  return [...half(0, [0, 4, 1, 5]), ...half(2, [2, 6, 3, 7])]
+}
+
+/**
+ * A loop takes few steps of the depth at once: V8 loads the factors of all of them before it multiplies, and eight sums leave it no registers
+ * for that.
+ */
+export function writeProduct(name: string, rows: number, together: number, unroll: number): WrittenFunction {
+  const writer = new FunctionWriter(Array.from({ length: 12 }, () => ADDRESS))
+  const [a, aStride, w, out, outStride, depth] = writer.params as [Local, Local, Local, Local, Local, Local]
+  const [panels, from, b, bStride, up, rank] = writer.params.slice(6) as [Local, Local, Local, Local, Local, Local]
+  const [panel, k, place, size, upSize] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
   const at = writer.localsOf('i32', rows)
   const streams = writer.localsOf('i32', together)
-  const sums = Array.from({ length: rows }, () => writer.localsOf('v128', VECTORS * together))
-  const columns = writer.localsOf('v128', VECTORS * together)
+  const sums = Array.from({ length: rows }, () => writer.localsOf('v128', together))
+  const columns = writer.localsOf('v128', together)
   const value = writer.local('v128')
-  const rowAddresses = (first: Local, stride: Local, places: readonly Local[]): Code =>
-    places.flatMap((to, r) => set(to, r === 0 ? get(first) : i32.add(get(places[r - 1] as Local), get(stride))))
   const eachSum = (of: (row: number, v: number, sum: Local) => Code): Code => sums.flatMap((row, r) => row.flatMap((sum, v) => of(r, v, sum)))
-  const step: Code = Array.from({ length: DEPTH_STEP }, (_, u) => [
-    ...columns.flatMap((column, v) => set(column, f32x4.load(get(streams[Math.floor(v / VECTORS)] as Local), u * PANEL_BYTES + 16 * (v % VECTORS)))),
-    ...at.flatMap((row, r) => [
-      ...set(value, f32x4.loadSplat(get(row), 4 * u)),
-      ...columns.flatMap((column, v) => {
-        const sum = sums[r]?.[v] as Local
-        return set(sum, f32x4.add(get(sum), f32x4.mul(get(value), get(column))))
-      }),
+  const along = (x: Local, stride: Local, matrix: Local, length: Local, bytes: Local): Code => [
+    ...rowAddresses(x, stride, at),
+    ...rowAddresses(matrix, bytes, streams),
+    ...writer.loop(k, get(length), unroll, [
+      ...Array.from({ length: unroll }, (_, u) => [
+        ...columns.flatMap((column, v) => set(column, f32x4.load(get(streams[v] as Local), u * PANEL_BYTES))),
+        ...at.flatMap((row, r) => [
+          ...set(value, f32x4.loadSplat(get(row), 4 * u)),
+          ...columns.flatMap((column, v) => {
+            const sum = sums[r]?.[v] as Local
+            return set(sum, f32x4.add(get(sum), f32x4.mul(get(value), get(column))))
+          }),
+        ]),
+      ]).flat(),
+      ...streams.flatMap((stream) => plus(stream, i32.const(unroll * PANEL_BYTES))),
+      ...at.flatMap((row) => plus(row, i32.const(4 * unroll))),
     ]),
-  ]).flat()
+    ...plus(matrix, i32.mul(get(bytes), i32.const(together))),
+  ]
   const body = [
     ...set(size, i32.mul(get(depth), i32.const(PANEL_BYTES))),
+    ...set(upSize, i32.mul(get(rank), i32.const(PANEL_BYTES))),
     ...writer.loop(panel, get(panels), together, [
-      ...rowAddresses(out, outStride, at),
-      ...when(get(add), eachSum((r, v, sum) => set(sum, f32x4.load(get(at[r] as Local), 16 * v)))),
-      ...when(i32.sub(i32.const(1), get(add)), eachSum((_r, _v, sum) => set(sum, f32x4.const(0)))),
-      ...rowAddresses(a, aStride, at),
-      ...streams.flatMap((stream, s) => set(stream, s === 0 ? get(w) : i32.add(get(streams[s - 1] as Local), get(size)))),
-      ...writer.loop(k, get(depth), DEPTH_STEP, [
-        ...step,
-        ...streams.flatMap((stream) => plus(stream, i32.const(DEPTH_STEP * PANEL_BYTES))),
-        ...at.flatMap((row) => plus(row, i32.const(4 * DEPTH_STEP))),
+      ...eachSum((_r, _v, sum) => set(sum, f32x4.const(0))),
+      ...when(get(from), [
+        ...rowAddresses(from, outStride, at),
+        ...eachSum((r, v, sum) => set(sum, f32x4.load(get(at[r] as Local), 16 * v))),
+        ...plus(from, i32.const(together * PANEL_BYTES)),
       ]),
+      ...along(a, aStride, w, depth, size),
+      ...when(get(rank), along(b, bStride, up, rank, upSize)),
       ...set(place, get(out)),
       ...sums.flatMap((row) => [...row.flatMap((sum, v) => f32x4.store(get(place), get(sum), 16 * v)), ...plus(place, get(outStride))]),
       ...plus(out, i32.const(together * PANEL_BYTES)),
-      ...plus(w, i32.mul(get(size), i32.const(together))),
     ]),
   ]
   return { name, writer, body }
+}
+
+export function writeProduct8(): WrittenFunction {
+  const writer = new FunctionWriter(Array.from({ length: 11 }, () => ADDRESS))
+  const [a, w, out, outStride, depth, panels] = writer.params as [Local, Local, Local, Local, Local, Local]
+  const [from, b, up, rank, rows] = writer.params.slice(6) as [Local, Local, Local, Local, Local]
+  const [panel, k, place, row, stream] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
+  const at = writer.localsOf('i32', LANES)
+  // Of each column: rows 0 to 3, rows 4 to 7.
+  const sums = Array.from({ length: PANEL }, () => writer.localsOf('v128', 2))
+  const lanes = writer.localsOf('v128', 2)
+  const value = writer.local('v128')
+  const spare = writer.localsOf('v128', 2)
+  const half = (h: number): Local[] => sums.map((column) => column[h] as Local)
+  const along = (x: Local, matrix: Local, length: Local): Code => [
+    ...set(row, get(x)),
+    ...set(stream, get(matrix)),
+    ...writer.loop(k, get(length), 1, [
+      ...lanes.flatMap((lane, h) => set(lane, f32x4.load(get(row), 16 * h))),
+      ...sums.flatMap((column, c) => [
+        ...set(value, f32x4.loadSplat(get(stream), 4 * c)),
+        ...column.flatMap((sum, h) => set(sum, f32x4.add(get(sum), f32x4.mul(get(lanes[h] as Local), get(value))))),
+      ]),
+      ...plus(row, i32.const(4 * LANES)),
+      ...plus(stream, i32.const(PANEL_BYTES)),
+    ]),
+    ...set(matrix, get(stream)),
+  ]
+  const body = writer.loop(panel, get(panels), 1, [
+    ...sums.flat().flatMap((sum) => set(sum, f32x4.const(0))),
+    ...when(get(from), [
+      ...rowAddresses(from, outStride, at),
+      ...[0, 1].flatMap((h) => {
+        const given = half(h)
+        const kept = given.map((_, i) => at[4 * h + i] as Local)
+        // Loaded as rows, turned to columns over themselves.
+        return [
+          ...given.flatMap((sum, i) => set(sum, f32x4.load(get(kept[i] as Local)))),
+          ...turnedInPlace(given, [...lanes, value, ...spare]),
+        ]
+      }),
+      ...plus(from, i32.const(PANEL_BYTES)),
+    ]),
+    ...along(a, w, depth),
+    ...when(get(rank), along(b, up, rank)),
+    ...set(place, get(out)),
+    ...[0, 1].flatMap((h) =>
+      turned(half(h), spare, (r, line) => {
+        const store = [...f32x4.store(get(place), line), ...plus(place, get(outStride))]
+        return h === 0 ? store : when(i32.ltS(i32.const(4 + r), get(rows)), store)
+      }),
+    ),
+    ...plus(out, i32.const(PANEL_BYTES)),
+  ])
+  return { name: 'product8', writer, body }
+}
+
+/** The 4 × 4 block in `block` turned; `spare`: five more registers. */
+function turnedInPlace(block: readonly Local[], spare: readonly Local[]): Code {
+  const [one, two, three] = spare as [Local, Local, Local]
+  const kept = [one, two, three]
+  const place = (row: number): Local => (kept[row] ?? block[3]) as Local
+  return [...turned(block, spare.slice(3), (row, line) => set(place(row), line)), ...kept.flatMap((from, i) => set(block[i] as Local, get(from)))]
+}
+
+export function writeTouch(): WrittenFunction {
+  const writer = new FunctionWriter([ADDRESS, ADDRESS], 'f32')
+  const [at, size] = writer.params as [Local, Local]
+  const i = writer.local('i32')
+  const sum = writer.local('f32')
+  const body = [
+    ...writer.loop(i, get(size), 4 * LINE, [...Array.from({ length: 4 }, (_, u) => set(sum, f32.max(get(sum), f32.load(get(at), u * LINE)))).flat(), ...plus(at, i32.const(4 * LINE))]),
+    ...get(sum),
+  ]
+  return { name: 'touch', writer, body }
+}
+
+export function writeLanes(): WrittenFunction {
+  const writer = new FunctionWriter(Array.from({ length: 5 }, () => ADDRESS))
+  const [x, xStride, rows, out, depth] = writer.params as [Local, Local, Local, Local, Local]
+  const k = writer.local('i32')
+  const at = writer.localsOf('i32', LANES)
+  const block = writer.localsOf('v128', 4)
+  const spare = writer.localsOf('v128', 2)
+  const body = [
+    ...at.flatMap((row, r) => (r === 0 ? set(row, get(x)) : [...set(row, get(at[r - 1] as Local)), ...when(i32.ltS(i32.const(r), get(rows)), plus(row, get(xStride)))])),
+    ...writer.loop(k, get(depth), 4, [
+      ...[0, 1].flatMap((h) => [
+        ...block.flatMap((lane, i) => set(lane, f32x4.load(get(at[4 * h + i] as Local)))),
+        ...turned(block, spare, (step, line) => f32x4.store(get(out), line, 4 * LANES * step + 16 * h)),
+      ]),
+      ...at.flatMap((row) => plus(row, i32.const(16))),
+      ...plus(out, i32.const(16 * LANES)),
+    ]),
+  ]
+  return { name: 'lanes', writer, body }
 }
 
 export function writeOuter(): WrittenFunction {
@@ -80,8 +206,8 @@ export function writeOuter(): WrittenFunction {
     ]),
     ...set(place, get(out)),
     ...sums.flatMap((line) => [...line.flatMap((sum, v) => f32x4.store(get(place), get(sum), 16 * v)), ...plus(place, get(outStride))]),
-    ...plus(out, i32.const(PANEL_BYTES)),
-    ...plus(q, i32.const(PANEL_BYTES)),
+    ...plus(out, i32.const(4 * OUTER_COLUMNS)),
+    ...plus(q, i32.const(4 * OUTER_COLUMNS)),
   ])
   return { name: 'outer', writer, body }
 }
