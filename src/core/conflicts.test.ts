@@ -22,6 +22,9 @@ describe('settings that cannot go together', () => {
     [{ entropy_coef_min: 1, entropy_coef_max: 1 }, []],
     [{ vllm_importance_sampling_clip_min: 4 }, ['vllm_importance_sampling_clip_min']],
     [{ vllm_importance_sampling_clip_min: 4, vllm_importance_sampling_clip_max: null }, []],
+    [{ max_staleness: 1 }, []],
+    [{ max_staleness: 1, num_iterations: 2, steps_per_generation: 4 }, ['max_staleness', 'max_staleness']],
+    [{ max_staleness: 1, dynamic_sampling: true, beta: 0.1, top_entropy_quantile: 0.2 }, []],
   ])('%j', (change, keys) => {
     expect(keysOf(change)).toEqual(keys)
   })
@@ -32,6 +35,12 @@ describe('settings that cannot go together', () => {
     expect(keys({ use_peft: false }, 0.1)).toEqual([['use_peft', 'beta']])
     expect(keys({ use_peft: false, precision: 'int4', adapter: { kind: 'file', name: 'a' } })).toEqual([['use_peft'], ['use_peft']])
     expect(keys({ precision: 'int4' }, 0.1)).toEqual([])
+  })
+
+  it('are a rollout_func and sampling ahead, since it does not say when it waits', () => {
+    const rollout_func = { called: 'f', code: 'async function f() {}' }
+    expect(conflictsOf({ ...DEFAULT_GRPO, max_staleness: 1 }, { rollout_func }).map(({ keys }) => keys)).toEqual([['max_staleness']])
+    expect(conflictsOf(DEFAULT_GRPO, { rollout_func })).toEqual([])
   })
 
   it('are refused with the values and what to change', () => {

@@ -76,7 +76,7 @@ function againstAhead({ max_staleness, num_iterations, steps_per_generation }: G
     if (value === 1) continue
     found.push({
       keys: ['max_staleness', key],
-      why: `with max_staleness ${max_staleness} the next batch is sampled until the optimizer step, so a batch has one, and ${key} is ${value}`,
+      why: `max_staleness ${max_staleness} samples the next batch until the optimizer step, so a batch has one step, and ${key} is ${value}`,
       advice: `Set ${key} to 1, or max_staleness to 0`,
     })
   }

@@ -33,6 +33,11 @@ describe('a run as the worker tells it', () => {
     expect(JSON.stringify(view)).not.toContain('tool_call')
   })
 
+  it('forgets what was sampled ahead of a step that begins again', () => {
+    const { view } = play([...stepMessages(1), ...until(stepMessages(3), 'scored'), ...until(stepMessages(2), 'step-started')])
+    expect(view.steps.map(({ step }) => step)).toEqual([1, 2])
+  })
+
   it('times the wait for an environment and ends it with the answer', () => {
     const messages = stepMessages(1)
     const tokens = new TokenLog()

@@ -4,7 +4,7 @@ import { DEFAULT_STAGE } from '../core/stage'
 import { reduce } from '../store/reduce'
 import { engineMessages, stepMessages } from '../store/testing/script'
 import { TokenLog } from '../store/token-log'
-import { EMPTY_RUN, type RunView } from '../store/view'
+import { EMPTY_RUN, isMidStep, type RunView, trainedBeside } from '../store/view'
 import type { Message, RunState } from '../worker/protocol'
 import { describeAbsence, describeCompared, describeEngine, describePlace, describeRun, phaseOf } from './sentence'
 
@@ -51,6 +51,23 @@ describe('the sentence of state', () => {
     expect(describeRun(after([state({ state: 'load-paused', done: 412e6, total: 1.19e9 })]), 0)).toBe('Download paused · 412 MB of 1.19 GB here')
     expect(describeRun(after([state({ state: 'load-paused', done: 0, total: null, what: 'environment' })]), 0)).toBe('Stopped waiting for the environment · press Reset to connect again')
     expect(describeRun(after([state({ state: 'loading', what: 'self-test', done: 0, total: null })]), 0)).toMatch(/^Self-test/)
+  })
+
+  it('names the step that is sampled and the one before it that is trained on meanwhile', () => {
+    const event = (e: Extract<Message, { type: 'event' }>['event']): Message => ({ type: 'event', event: e })
+    const first = stepMessages(11, small)
+    const training = [...first.slice(0, first.findIndex((m) => m.type === 'event' && m.event.type === 'step-finished')), event({ type: 'training', step: 11, done: 3, total: 8 })]
+    const sampling = [running, ...training, ...until('tokens', 1)]
+    expect(describeRun(after(sampling), 0)).toBe('Step 12 · sampling 0/8 · turn 1 · training step 11 3/8')
+    const scored = until('scored', 1).map((m) => (m.type === 'event' && m.event.type === 'scored' ? event({ ...m.event, ahead: true }) : m))
+    const both = after([running, ...training, ...scored])
+    expect(describeRun(both, 0)).toBe('Step 12 · sampled · training step 11 3/8')
+    expect([isMidStep(both), trainedBeside(both)?.step]).toEqual([true, 11])
+    // Step 11 ended: what was sampled for step 12 waits, and nothing is under way.
+    const rests = after([running, ...training, ...scored, ...first.slice(-1), state({ state: 'paused', step: 11 })])
+    expect([isMidStep(rests), trainedBeside(rests)]).toEqual([false, null])
+    expect(describeRun(rests, 0)).toBe('Paused before the update of step 12 · the rewards are in')
+    expect(isMidStep(after([running, ...until('scored', 1)]))).toBe(true)
   })
 
   it('counts finished episodes, the turn and the wait', () => {

@@ -80,7 +80,7 @@ it('that is kept goes on from its last step, samples that batch anew, and says s
 it('is refused with settings that do not go with it, in a sentence', async () => {
   const page = open()
   const state = await page.untilState('failed', { type: 'configure', config: { ...(await configOf(page)), grpo: { ...(await configOf(page)).grpo, num_iterations: 2 } } })
-  expect(state).toMatchObject({ error: expect.stringMatching(/with max_staleness 1 .* num_iterations is 2/) as string })
+  expect(state).toMatchObject({ error: expect.stringMatching(/^max_staleness 1 samples .* num_iterations is 2/) as string })
 })
 
 async function configOf(page: Opened) {
