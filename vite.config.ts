@@ -53,7 +53,6 @@ export function appConfig(isolated: boolean): UserConfig {
         'react/jsx-dev-runtime',
         'react-dom',
         'react-dom/client',
-        'recharts',
         'zod',
         'zustand',
         'zustand/middleware',

@@ -34,7 +34,6 @@ const showRecording = (place: LinkPlace) => startReplay(stores, client, { fetch:
 stores.lessons.recordingBy(showRecording)
 // The recording moves, and its curves are there.
 const drawn = showRecording(readLink(location.hash))
-  .then(() => import('./panels/curves/Chart'))
   .then(nextFrames)
   .then(nextFrames)
 holdUntil(drawn, DURATIONS.firstDraw)

@@ -54,7 +54,7 @@ function watchPage(): void {
 }
 
 /** Everything by which the recorded run is known to be there. */
-const DRAWN = { token: '[data-testid="token"][data-author="model"]', curves: '[data-testid="reward-curve"] .recharts-line-curve' }
+const DRAWN = { token: '[data-testid="token"][data-author="model"]', curves: '[data-testid="reward-curve"] .chart-line' }
 
 /** One visit with an empty cache, watched for `watched` ms more once all is drawn. */
 export async function firstLoad(browser: Browser, url: string, watched: number, viewport = { width: 1440, height: 900 }): Promise<FirstLoad> {

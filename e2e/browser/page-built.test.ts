@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { firstLoad } from '../bench/_first-load'
 import { launchChromium } from './chromium'
 import { linkOf, openPlayground } from './playground'
 import { buildSite, serveDist, type RunningServer } from './server'
@@ -24,6 +25,15 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true })
 })
 
+/** Bytes, gzipped. */
+const MOST_SCRIPT = 300_000
+
+it('paints, and moves the recorded run, from little JavaScript', async () => {
+  const { script, files } = await firstLoad(browser, `${server.url}some/folder/`, 0)
+  expect(files.length).toBeGreaterThan(0)
+  expect(script, JSON.stringify(files.slice(0, 8))).toBeLessThan(MOST_SCRIPT)
+})
+
 it('trains from a subfolder', async () => {
   const settings = { env: 'echo', seed: 7, prompts_per_step: 1, num_generations: 4, max_steps: 1 }
   const page = await openPlayground(browser, `${server.url}some/folder/`, linkOf(settings))
@@ -33,7 +43,7 @@ it('trains from a subfolder', async () => {
   const cores = await page.page.evaluate(() => navigator.hardwareConcurrency)
   expect(engine?.info).toMatchObject({ backend: 'wasm', threads: Math.min(cores, 4) })
   expect(history).toHaveLength(1)
-  await expect.poll(() => page.page.getByTestId('reward-curve').locator('svg.recharts-surface').count()).toBeGreaterThan(0)
+  await expect.poll(() => page.page.getByTestId('reward-curve').locator('svg.chart').count()).toBeGreaterThan(0)
   page.expectQuiet()
   await page.close()
 })

@@ -16,7 +16,7 @@ describe('complaint', () => {
     ['src/train/grpo.ts', '../rl'],
     ['src/worker/worker.ts', '../train/grpo'],
     ['src/panels/curves/curves.tsx', '../../worker/protocol'],
-    ['src/panels/curves/curves.tsx', 'recharts'],
+    ['src/panels/update/tex.tsx', 'katex'],
     ['src/main.tsx', './app'],
     ['src/main.tsx', './worker/client.ts'],
     ['src/main.tsx', './panels/curves/curves'],

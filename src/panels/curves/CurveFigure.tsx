@@ -6,14 +6,14 @@ import type { CurveSpec } from '../../ui/curve-specs'
 import { DURATIONS } from '../../ui/durations'
 import { Help } from '../../ui/Help'
 import { writeCurve } from '../../ui/metrics'
-import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
+import CurveChart from './Chart'
 import type { CurveFocusStore } from './focus-store'
 import { Overlay } from './Overlay'
 import { NAMES, PLOT } from './plot'
 import { type CurveLine, type CurveView, type DrawnRun, nearest, type ViewOptions, viewOf } from './series'
 
-const Chart = memo(later(async () => (await import('./Chart')).default))
+const Chart = memo(CurveChart)
 const C = S.curves
 
 interface CurveFigureProps {
