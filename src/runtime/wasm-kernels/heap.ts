@@ -223,7 +223,7 @@ export class Heap {
   outer(p: Rows, pWidth: number, q: Rows, qWidth: number, rows: number, out: Rows, [from, to]: readonly [number, number] = [0, pWidth / OUTER_ROWS]): void {
     for (let i = from; i < to; i++) {
       const column = i * OUTER_ROWS
-      this.kernels.outer(p.at + column * 4, p.stride * 4, q.at, q.stride * 4, out.at + column * out.stride * 4, out.stride * 4, rows, qWidth / OUTER_COLUMNS)
+      this.kernels.outer(p.at + column * 4, p.stride * 4, q.at, q.stride * 4, out.at + column * out.stride * 4, out.stride * 4, rows, qWidth / OUTER_COLUMNS, 0)
     }
   }
 

@@ -6,6 +6,7 @@ import { countLayerParameters } from '../../model/parameters'
 import { type DeviceTensor, hostFloats } from '../device'
 import type { LoadedModel } from '../model'
 import { ropeTables } from '../weights'
+import { attentionRoom } from './attention'
 import { Heap, type Rows } from './heap'
 import { type HeadPass, KernelHead, type SlopeOf } from './kernel-head'
 import { type Batch, type LayerValues, layerValues, valueBytes, VIEW_WORDS } from './layer'
@@ -240,7 +241,7 @@ export class KernelEngine {
       most,
       tokens: null,
       lora,
-      scratch: { normed: scratch.rows(rows, plan.hidden), gated: scratch.rows(rows, plan.inner), scores: scratch.rows(this.pool.threads, most + 8) },
+      scratch: { normed: scratch.rows(rows, plan.hidden), gated: scratch.rows(rows, plan.inner), scores: scratch.rows(this.pool.threads, attentionRoom(plan, most)) },
     }
   }
 

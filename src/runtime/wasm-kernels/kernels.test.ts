@@ -42,6 +42,25 @@ describe('products', () => {
     })
   }
 
+  it('adds what lies elsewhere and a second product, whatever the rows', () => {
+    const rank = 8
+    const [a, b, start] = [draw(20 * depth), draw(20 * rank), draw(20 * columns)]
+    const second = heap.pack(draw(columns * rank), columns, rank)
+    const [x, low, from] = [put(a), put(b), put(start)]
+    const [apart, together] = [room(20 * columns), room(20 * columns)]
+    for (const rows of [1, 2, 3, 4, 6, 8, 9, 20]) {
+      heap.floats(apart, rows * columns).set(start.subarray(0, rows * columns))
+      heap.multiply({ at: x, stride: depth }, rows, packed, { at: apart, stride: columns }, apart)
+      heap.multiply({ at: low, stride: rank }, rows, second, { at: apart, stride: columns }, apart)
+      heap.floats(together, 20 * columns).fill(7)
+      for (const part of [[0, 3], [3, 10]] as const) {
+        heap.multiply({ at: x, stride: depth }, rows, packed, { at: together, stride: columns }, from, part, { x: { at: low, stride: rank }, w: second })
+      }
+      expect(heap.floats(together, rows * columns)).toEqual(heap.floats(apart, rows * columns))
+      expect(heap.floats(together + 4 * rows * columns, (20 - rows) * columns).every((value) => value === 7)).toBe(true)
+    }
+  })
+
   it('packs the other way for a backward pass', () => {
     const dy = draw(2 * columns)
     const out = room(2 * 16)

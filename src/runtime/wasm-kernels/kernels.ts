@@ -1,7 +1,9 @@
 /** The inner loops of our own engine on WebAssembly, as code: products over packed matrices, norms, rotation, attention, SwiGLU. */
 
-import { type Code, f32, f32x4, FunctionWriter, get, i32, i32x4, type Local, set, type Type, when, type WrittenFunction, writeModule } from './assembler'
-import { writeLanes, writeMix, writeOuter, writeProduct, writeProduct8, writeScores, writeSpread, writeTouch } from './product-code'
+import { type Code, f32, f32x4, FunctionWriter, get, i32, type Local, set, type Type, when, type WrittenFunction, writeModule } from './assembler'
+import { writeScores8, writeSoftmax8, writeSoftmaxBackward8, writeSpread8 } from './attention-code'
+import { expIn } from './exponential'
+import { writeLanes, writeMix, writeOuter, writePanels, writeProduct, writeProduct8, writeScores, writeSpread, writeTouch } from './product-code'
 
 export { DEPTH_STEP, LANES, OUTER_COLUMNS, OUTER_ROWS, PANEL } from './product-code'
 
@@ -22,12 +24,14 @@ export interface Kernels {
   product1of4: Product
   /** The same for 5 to 8 `rows` whose a and b are lanes: one pass over w for all of them. */
   product8(a: number, w: number, out: number, outStride: number, depth: number, panels: number, from: number, b: number, up: number, rank: number, rows: number): void
+  /** x [rows ≤ 8, dim] as a matrix in panels, [8, dim]: what lies behind the last row is zero. */
+  panels(x: number, xStride: number, rows: number, out: number, dim: number): void
   /** Reads so many bytes, for the cache. */
   touch(at: number, size: number): number
   /** x [rows, depth] as lanes [depth, 8]: what lies behind the last row is the last row again. */
   lanes(x: number, xStride: number, rows: number, out: number, depth: number): void
-  /** out [4, 8 · tiles] = Σ over rows of p[row, 0..4]ᵀ · q[row, …]. */
-  outer(p: number, pStride: number, q: number, qStride: number, out: number, outStride: number, rows: number, tiles: number): void
+  /** out [4, 8 · tiles] = Σ over rows of p[row, 0..4]ᵀ · q[row, …], or added to it. */
+  outer(p: number, pStride: number, q: number, qStride: number, out: number, outStride: number, rows: number, tiles: number, add: number): void
   /** out = x / rms(x) · w; returns 1 / rms(x). */
   rmsNorm(x: number, w: number, out: number, n: number, epsilon: number): number
   /** dx, or dx += with `add`, of rmsNorm. */
@@ -36,10 +40,22 @@ export interface Kernels {
   rotate(x: number, cos: number, sin: number, out: number, half: number, sign: number): void
   /** out[j] = scale · q · k[j], j < n; writes on to the next multiple of 4. */
   scores(q: number, k: number, kStride: number, out: number, n: number, dim: number, scale: number): void
+  /** The same for the queries q and q + dim at once; the second's scores go outStride bytes behind the first's. */
+  scores2(q: number, k: number, kStride: number, out: number, outStride: number, n: number, dim: number, scale: number): void
+  /** Scores of eight queries, lanes [dim, 8], over n keys: [n, 8]; writes on to the next multiple of 4 keys. */
+  scores8(q: number, k: number, kStride: number, out: number, n: number, dim: number, scale: number): void
+  /** In place over [n, 8], each lane for itself. */
+  softmax8(p: number, n: number): void
+  /** d[j] = p[j] · (d[j] − means) · scale over [n, 8]. */
+  softmaxBackward8(p: number, d: number, means: number, n: number, scale: number): void
+  /** out[j] += Σ over eight queries of weights [n, 8] · x, queries in panels, [dim / 4, 8, 4]. */
+  spread8(weights: number, x: number, out: number, outStride: number, n: number, dim: number): void
   /** In place over n scores; what lies behind them up to a multiple of 4 is overwritten. */
   softmax(p: number, n: number): void
   /** out = Σ p[j] · v[j], or added to it. */
   mix(p: number, v: number, vStride: number, out: number, n: number, dim: number, add: number): void
+  /** The same for two: p and what lies pStride bytes behind it, to out and out + dim. */
+  mix2(p: number, pStride: number, v: number, vStride: number, out: number, n: number, dim: number, add: number): void
   dot(a: number, b: number, n: number): number
   /** out += scale · x */
   axpy(out: number, x: number, n: number, scale: number): void
@@ -59,27 +75,6 @@ export interface Kernels {
 const bytes = (count: Code): Code => i32.mul(count, i32.const(4))
 const plus = (local: Local, by: Code): Code => set(local, i32.add(get(local), by))
 const sumOf = (v: Code): Code => f32.add(f32.add(f32x4.lane(v, 0), f32x4.lane(v, 1)), f32.add(f32x4.lane(v, 2), f32x4.lane(v, 3)))
-
-/**
- * exp of four floats within 2 units of the last place (Cephes' polynomial), for a function that is being written; below −87.3 it is about 1e-38
- * instead of less. Written where it is used: a call costs as much.
- */
-function expIn(writer: FunctionWriter): (value: Code) => Code {
-  const [x, n, r] = writer.localsOf('v128', 3) as [Local, Local, Local]
-  const polynomial = [1.398199950e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1].reduce<Code>(
-    (sum, c) => f32x4.add(f32x4.mul(sum, get(r)), f32x4.const(c)),
-    f32x4.const(1.98756915e-4),
-  )
-  return (value) => [
-    ...set(x, f32x4.max(f32x4.min(value, f32x4.const(88)), f32x4.const(-87.3))),
-    ...set(n, f32x4.nearest(f32x4.mul(get(x), f32x4.const(1.4426950408889634)))),
-    ...set(r, f32x4.sub(f32x4.sub(get(x), f32x4.mul(get(n), f32x4.const(0.693359375))), f32x4.mul(get(n), f32x4.const(-2.12194440e-4)))),
-    ...f32x4.mul(
-      f32x4.add(f32x4.add(f32x4.mul(polynomial, f32x4.mul(get(r), get(r))), get(r)), f32x4.const(1)),
-      i32x4.shl(i32x4.add(i32x4.fromFloat(get(n)), i32x4.const(127)), 23),
-    ),
-  ]
-}
 
 /** A function whose pointers walk together, four floats a turn. */
 function walking(name: string, types: readonly Type[], result: Type | null, write: (writer: FunctionWriter, walk: (pointers: readonly Local[], n: Local, body: Code) => Code) => Code): WrittenFunction {
@@ -272,13 +267,20 @@ export function kernelModule(shared: boolean, maximumPages: number): Uint8Array<
     writeProduct('product1of4', 1, 4, 2),
     writeProduct8(),
     writeLanes(),
+    writePanels(),
     writeTouch(),
     writeOuter(),
     ...writeNorms(),
     writeRotate(),
-    writeScores(),
+    writeScores(1),
+    writeScores(2),
+    writeScores8(),
+    writeSoftmax8(),
+    writeSoftmaxBackward8(),
+    writeSpread8(),
     ...writeSoftmax(),
-    writeMix(),
+    writeMix(1),
+    writeMix(2),
     writeSpread(),
     ...writeVectors(),
     ...writeSwiglu(),

@@ -1,9 +1,10 @@
 /** The backward pass of one decoder layer over rows: from d loss / d y to d loss / d x and the gradients of its LoRA. The base is frozen. */
 
+import { attendBack, backwardAttentionRoom } from './attention-backward'
 import { OUTER_ROWS } from './kernels'
-import { type Batch, gate, type LayerValues, normRows, ownTokens, product, rowAt, type Runner, shift, VIEW_WORDS } from './layer'
+import { type Batch, gate, type LayerValues, normRows, product, rowAt, type Runner, shift } from './layer'
 import type { Rows } from './heap'
-import { type GroupName, type GroupPlan, keyWidth, type LayerPlan, type Plan, queryWidth, qkvWidth } from './plan'
+import { type GroupName, type GroupPlan, keyWidth, type LayerPlan, type Plan, qkvWidth } from './plan'
 import type { Scratch } from './scratch'
 import { share } from './team'
 
@@ -22,7 +23,7 @@ export interface BackwardScratch {
   low: Rows
   normed: Rows
   mixed: Rows
-  /** [threads, 2 · (most + 8)] */
+  /** [threads, backwardAttentionRoom] */
   scores: Rows
   /** Each thread's part of the slopes of keys and values, [threads · rows, 2 · keyWidth]. */
   parts: Rows
@@ -92,55 +93,6 @@ function normBack({ heap, team }: Runner, rows: number, x: Rows, weight: number,
   team.barrier()
 }
 
-/** From the slope of `mixed` to those of q (turned), k (turned) and v, in `room.qkv`. */
-function attendBack({ heap, plan, team }: Runner, { rows, views, most }: Batch, layer: LayerValues, room: BackwardScratch): void {
-  const { heads, kv, dim } = plan
-  const { kernels } = heap
-  const { keys, values } = ownTokens(plan, layer)
-  const [keyStride, valueStride] = [4 * keys.stride, 4 * values.stride]
-  const seen = heap.integers(views, rows * VIEW_WORDS)
-  const scale = 1 / Math.sqrt(dim)
-  const p = rowAt(room.scores, team.index)
-  const ds = p + 4 * (most + 8)
-  const width = keyWidth(plan)
-  // This thread's slopes of all keys and values: it may see any row.
-  const dKeys: Rows = { at: rowAt(room.parts, team.index * rows), stride: 2 * width }
-  const dValues = shift(dKeys, width)
-  heap.floats(dKeys.at, rows * dKeys.stride).fill(0)
-  const [from, to] = share(team, rows * heads)
-  for (let i = from; i < to; i++) {
-    const [row, head] = [Math.floor(i / heads), i % heads]
-    const word = (at: number): number => seen[row * VIEW_WORDS + at] as number
-    const runs = [{ first: word(0), n: word(1), at: 0 }, { first: word(2), n: word(3), at: 4 * word(1) }].filter(({ n }) => n > 0)
-    const group = 4 * dim * Math.floor((head * kv) / heads)
-    const [query, dQuery] = [rowAt(layer.turned, row) + 4 * dim * head, rowAt(room.qkv, row) + 4 * dim * head]
-    const dOut = rowAt(room.mixed, row) + 4 * dim * head
-    for (const { first, n, at } of runs) kernels.scores(query, rowAt(keys, first) + group, keyStride, p + at, n, dim, scale)
-    kernels.softmax(p, word(1) + word(3))
-    for (const { first, n, at } of runs) kernels.scores(dOut, rowAt(values, first) + group, valueStride, ds + at, n, dim, 1)
-    kernels.softmaxBackward(p, ds, ds, word(1) + word(3), kernels.dot(dOut, rowAt(layer.mixed, row) + 4 * dim * head, dim), scale)
-    runs.forEach(({ first, n, at }, run) => {
-      kernels.mix(ds + at, rowAt(keys, first) + group, keyStride, dQuery, n, dim, run > 0 ? 1 : 0)
-      kernels.spread(ds + at, query, rowAt(dKeys, first) + group, 4 * dKeys.stride, n, dim)
-      kernels.spread(p + at, dOut, rowAt(dValues, first) + group, 4 * dValues.stride, n, dim)
-    })
-  }
-  team.barrier()
-  gatherParts({ heap, plan, team }, rows, room)
-}
-
-/** Adds the threads' slopes of keys and values, always in the same order. */
-function gatherParts({ heap, plan, team }: Runner, rows: number, room: BackwardScratch): void {
-  const width = 2 * keyWidth(plan)
-  const [from, to] = share(team, rows)
-  for (let row = from; row < to; row++) {
-    const out = rowAt(room.qkv, row) + 4 * queryWidth(plan)
-    heap.floats(out, width).set(heap.floats(rowAt(room.parts, row), width))
-    for (let thread = 1; thread < team.threads; thread++) heap.kernels.axpy(out, rowAt(room.parts, thread * rows + row), width, 1)
-  }
-  team.barrier()
-}
-
 /** Turns the slopes of q and k back, and through the norm of each head. */
 function turnBack({ heap, plan, team }: Runner, layer: LayerPlan, { rows, positions }: Batch, { qkv, rstd }: LayerValues, d: Rows): void {
   const { heads, kv, dim } = plan
@@ -169,7 +121,7 @@ export function backwardRoom(scratch: Scratch, plan: Plan, rows: number, most: n
     low: scratch.rows(rows, 3 * rank),
     normed: scratch.rows(rows, hidden),
     mixed: scratch.rows(rows, heads * dim),
-    scores: scratch.rows(threads, 2 * (most + 8)),
+    scores: scratch.rows(threads, backwardAttentionRoom(plan, most)),
     parts: scratch.rows(threads * rows, 2 * keyWidth(plan)),
   }
 }

@@ -1,5 +1,6 @@
 /** One decoder layer over rows, for decoding and for training alike: norm, q k v, attention over what a row sees, and the MLP. */
 
+import { attend, type Tokens } from './attention'
 import { type Heap, MANY_ROWS, type Packed, type Rows, type Second } from './heap'
 import type { GroupPlan, LayerPlan, Plan } from './plan'
 import { PANEL } from './kernels'
@@ -16,12 +17,6 @@ export interface Runner {
 
 /** Int32 words of a row's view: two runs of tokens that it sees, each its first token and its length. */
 export const VIEW_WORDS = 4
-
-/** Keys and values of a layer's tokens: a batch's own, or a cache. */
-interface Tokens {
-  keys: Rows
-  values: Rows
-}
 
 /** Values of a layer that its backward pass reads, [rows, …]. */
 export interface LayerValues {
@@ -42,7 +37,7 @@ export interface LayerValues {
 export interface LayerRoom {
   normed: Rows
   gated: Rows
-  /** [threads, most + 8] */
+  /** [threads, attentionRoom] */
   scores: Rows
 }
 
@@ -137,12 +132,12 @@ export function gate({ heap, plan, team }: Runner, rows: number, gateUp: Rows, o
 
 /** Keys and values of a batch's own rows. */
 export function ownTokens(plan: Plan, { turned, qkv }: LayerValues): Tokens {
-  return { keys: shift(turned, queryWidth(plan)), values: shift(qkv, queryWidth(plan) + keyWidth(plan)) }
+  return { keys: shift(turned, queryWidth(plan)), values: shift(qkv, queryWidth(plan) + keyWidth(plan)), cached: false }
 }
 
 function cachedTokens(plan: Plan, at: number): Tokens {
   const keys = { at, stride: 2 * keyWidth(plan) }
-  return { keys, values: shift(keys, keyWidth(plan)) }
+  return { keys, values: shift(keys, keyWidth(plan)), cached: true }
 }
 
 /** Norm over each head of q and k where the model has it, then rotation; new keys and values go to the cache where there is one. */
@@ -165,30 +160,6 @@ function turn({ heap, plan, team }: Runner, layer: LayerPlan, { rows, positions,
     const token = into[row] as number
     heap.floats(rowAt(cache.keys, token), width).set(heap.floats(rowAt(turned, row) + 4 * queryWidth(plan), width))
     heap.floats(rowAt(cache.values, token), width).set(heap.floats(rowAt(qkv, row) + 4 * (queryWidth(plan) + width), width))
-  }
-  team.barrier()
-}
-
-/** Softmax attention of each row and head over the tokens that the row sees. */
-function attend({ heap, plan, team }: Runner, { rows, views, scratch }: Batch, { turned, mixed }: LayerValues, { keys, values }: Tokens): void {
-  const { heads, kv, dim } = plan
-  const { kernels } = heap
-  const seen = heap.integers(views, rows * VIEW_WORDS)
-  const [keyStride, valueStride] = [4 * keys.stride, 4 * values.stride]
-  const scores = rowAt(scratch.scores, team.index)
-  const [from, to] = share(team, rows * heads)
-  for (let i = from; i < to; i++) {
-    const [row, head] = [Math.floor(i / heads), i % heads]
-    const word = (at: number): number => seen[row * VIEW_WORDS + at] as number
-    const group = 4 * dim * Math.floor((head * kv) / heads)
-    const [first1, n1, first2, n2] = [word(0), word(1), word(2), word(3)]
-    const query = rowAt(turned, row) + 4 * dim * head
-    const out = rowAt(mixed, row) + 4 * dim * head
-    kernels.scores(query, rowAt(keys, first1) + group, keyStride, scores, n1, dim, 1 / Math.sqrt(dim))
-    if (n2 > 0) kernels.scores(query, rowAt(keys, first2) + group, keyStride, scores + 4 * n1, n2, dim, 1 / Math.sqrt(dim))
-    kernels.softmax(scores, n1 + n2)
-    kernels.mix(scores, rowAt(values, first1) + group, valueStride, out, n1, dim, 0)
-    if (n2 > 0) kernels.mix(scores + 4 * n1, rowAt(values, first2) + group, valueStride, out, n2, dim, 1)
   }
   team.barrier()
 }

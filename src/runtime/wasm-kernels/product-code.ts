@@ -151,6 +151,27 @@ function turnedInPlace(block: readonly Local[], spare: readonly Local[]): Code {
   return [...turned(block, spare.slice(3), (row, line) => set(place(row), line)), ...kept.flatMap((from, i) => set(block[i] as Local, get(from)))]
 }
 
+export function writePanels(): WrittenFunction {
+  const writer = new FunctionWriter(Array.from({ length: 5 }, () => ADDRESS))
+  const [x, xStride, rows, out, dim] = writer.params as [Local, Local, Local, Local, Local]
+  const d = writer.local('i32')
+  const value = writer.local('v128')
+  const at = writer.localsOf('i32', LANES)
+  const body = [
+    ...rowAddresses(x, xStride, at),
+    ...writer.loop(d, get(dim), PANEL, [
+      ...at.flatMap((row, r) => [
+        ...set(value, f32x4.const(0)),
+        ...when(i32.ltS(i32.const(r), get(rows)), set(value, f32x4.load(get(row)))),
+        ...f32x4.store(get(out), get(value), PANEL_BYTES * r),
+        ...plus(row, i32.const(PANEL_BYTES)),
+      ]),
+      ...plus(out, i32.const(LANES * PANEL_BYTES)),
+    ]),
+  ]
+  return { name: 'panels', writer, body }
+}
+
 export function writeTouch(): WrittenFunction {
   const writer = new FunctionWriter([ADDRESS, ADDRESS], 'f32')
   const [at, size] = writer.params as [Local, Local]
@@ -185,14 +206,19 @@ export function writeLanes(): WrittenFunction {
 }
 
 export function writeOuter(): WrittenFunction {
-  const writer = new FunctionWriter(Array.from({ length: 8 }, () => ADDRESS))
+  const writer = new FunctionWriter(Array.from({ length: 9 }, () => ADDRESS))
   const [p, pStride, q, qStride, out, outStride, rows, tiles] = writer.params as [Local, Local, Local, Local, Local, Local, Local, Local]
+  const add = writer.params[8] as Local
   const [tile, row, from, to, place] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
   const sums = Array.from({ length: OUTER_ROWS }, () => writer.localsOf('v128', VECTORS))
   const columns = writer.localsOf('v128', VECTORS)
   const value = writer.local('v128')
   const body = writer.loop(tile, get(tiles), 1, [
     ...sums.flat().flatMap((sum) => set(sum, f32x4.const(0))),
+    ...when(get(add), [
+      ...set(place, get(out)),
+      ...sums.flatMap((line) => [...line.flatMap((sum, v) => set(sum, f32x4.load(get(place), 16 * v))), ...plus(place, get(outStride))]),
+    ]),
     ...set(from, get(p)),
     ...set(to, get(q)),
     ...writer.loop(row, get(rows), 1, [
@@ -222,64 +248,91 @@ function inPieces(writer: FunctionWriter, dim: Local, [large, small]: readonly [
   ]
 }
 
-export function writeScores(): WrittenFunction {
-  const writer = new FunctionWriter(['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'f32'])
-  const [q, k, kStride, out, n, dim, scale] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
-  const [j, from] = writer.localsOf('i32', 2) as [Local, Local]
+/** Scores of one query, or of the two of neighbouring heads, over keys. */
+export function writeScores(queries: 1 | 2): WrittenFunction {
+  const writer = new FunctionWriter(queries === 1 ? ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'f32'] : ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'f32'])
+  const [q, k, kStride, out] = writer.params as [Local, Local, Local, Local]
+  const [n, dim, scale] = writer.params.slice(-3) as [Local, Local, Local]
+  const outStride = writer.params[4] as Local
+  const [j, d] = writer.localsOf('i32', 2) as [Local, Local]
+  const from = writer.localsOf('i32', queries)
   const keys = writer.localsOf('i32', 4)
-  const sums = writer.localsOf('v128', 4)
-  const value = writer.local('v128')
-  const [a, b, c, e] = sums as [Local, Local, Local, Local]
+  const sums = from.map(() => writer.localsOf('v128', 4))
+  const values = writer.localsOf('v128', queries)
+  const key = writer.local('v128')
   // The sums of four registers as one register.
-  const low = f32x4.add(f32x4.shuffle(get(a), get(b), [0, 4, 1, 5]), f32x4.shuffle(get(a), get(b), [2, 6, 3, 7]))
-  const high = f32x4.add(f32x4.shuffle(get(c), get(e), [0, 4, 1, 5]), f32x4.shuffle(get(c), get(e), [2, 6, 3, 7]))
-  /** So many floats of the query with those of four keys. */
-  const along = (floats: number): Code => [
-    ...Array.from({ length: floats / 4 }, (_, u) => [
-      ...set(value, f32x4.load(get(from), 16 * u)),
-      ...sums.flatMap((sum, i) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), f32x4.load(get(keys[i] as Local), 16 * u))))),
-    ]).flat(),
-    ...[...keys, from].flatMap((pointer) => plus(pointer, i32.const(4 * floats))),
-  ]
+  const total = ([a, b, c, e]: readonly Local[], to: Code): Code => {
+    const [one, two, three, four] = [a, b, c, e] as [Local, Local, Local, Local]
+    const low = f32x4.add(f32x4.shuffle(get(one), get(two), [0, 4, 1, 5]), f32x4.shuffle(get(one), get(two), [2, 6, 3, 7]))
+    const high = f32x4.add(f32x4.shuffle(get(three), get(four), [0, 4, 1, 5]), f32x4.shuffle(get(three), get(four), [2, 6, 3, 7]))
+    return [
+      ...set(one, low),
+      ...set(three, high),
+      ...f32x4.store(to, f32x4.mul(f32x4.add(f32x4.shuffle(get(one), get(three), [0, 1, 4, 5]), f32x4.shuffle(get(one), get(three), [2, 3, 6, 7])), f32x4.splat(get(scale)))),
+    ]
+  }
   const body = writer.loop(j, get(n), 4, [
-    ...keys.flatMap((key, i) => set(key, i === 0 ? get(k) : i32.add(get(keys[i - 1] as Local), get(kStride)))),
-    ...sums.flatMap((sum) => set(sum, f32x4.const(0))),
-    ...set(from, get(q)),
-    ...inPieces(writer, dim, [32, 8], along),
-    ...set(a, low),
-    ...set(c, high),
-    ...f32x4.store(get(out), f32x4.mul(f32x4.add(f32x4.shuffle(get(a), get(c), [0, 1, 4, 5]), f32x4.shuffle(get(a), get(c), [2, 3, 6, 7])), f32x4.splat(get(scale)))),
+    ...rowAddresses(k, kStride, keys),
+    ...sums.flat().flatMap((sum) => set(sum, f32x4.const(0))),
+    ...from.flatMap((pointer, i) => set(pointer, i === 0 ? get(q) : i32.add(get(q), i32.mul(get(dim), i32.const(4))))),
+    ...writer.loop(d, get(dim), 8, [
+      ...[0, 16].flatMap((offset) => [
+        ...values.flatMap((value, i) => set(value, f32x4.load(get(from[i] as Local), offset))),
+        ...keys.flatMap((pointer, i) => [
+          ...set(key, f32x4.load(get(pointer), offset)),
+          ...values.flatMap((value, query) => {
+            const sum = sums[query]?.[i] as Local
+            return set(sum, f32x4.add(get(sum), f32x4.mul(get(value), get(key))))
+          }),
+        ]),
+      ]),
+      ...[...keys, ...from].flatMap((pointer) => plus(pointer, i32.const(32))),
+    ]),
+    ...sums.flatMap((of, query) => total(of, query === 0 ? get(out) : i32.add(get(out), get(outStride)))),
     ...plus(out, i32.const(16)),
     ...plus(k, i32.mul(get(kStride), i32.const(4))),
   ])
-  return { name: 'scores', writer, body }
+  return { name: queries === 1 ? 'scores' : 'scores2', writer, body }
 }
 
-export function writeMix(): WrittenFunction {
-  const writer = new FunctionWriter(Array.from({ length: 7 }, () => ADDRESS))
-  const [p, v, vStride, out, n, dim, add] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
-  const [j, weight, row] = writer.localsOf('i32', 3) as [Local, Local, Local]
+/** Sums of values for one query, or for the two of neighbouring heads. */
+export function writeMix(queries: 1 | 2): WrittenFunction {
+  const writer = new FunctionWriter(Array.from({ length: 6 + queries }, () => ADDRESS))
+  const p = writer.params[0] as Local
+  const pStride = writer.params[1] as Local
+  const [v, vStride, out, n, dim, add] = writer.params.slice(-6) as [Local, Local, Local, Local, Local, Local]
+  const [j, row, second] = writer.localsOf('i32', 3) as [Local, Local, Local]
+  const weights = writer.localsOf('i32', queries)
+  const shares = writer.localsOf('v128', queries)
   const value = writer.local('v128')
-  const sums = writer.localsOf('v128', 8)
+  const sums = weights.map(() => writer.localsOf('v128', 8 / queries))
   const columns = (count: number): Code => {
-    const used = sums.slice(0, count)
+    const used = sums.map((of) => of.slice(0, count))
+    const each = (of: (sum: Local, i: number, place: Local) => Code): Code => used.flatMap((line, query) => line.flatMap((sum, i) => of(sum, i, query === 0 ? out : second)))
     return [
-      ...when(get(add), used.flatMap((sum, i) => set(sum, f32x4.load(get(out), 16 * i)))),
-      ...when(i32.sub(i32.const(1), get(add)), used.flatMap((sum) => set(sum, f32x4.const(0)))),
-      ...set(weight, get(p)),
+      ...set(second, i32.add(get(out), i32.mul(get(dim), i32.const(4)))),
+      ...when(get(add), each((sum, i, place) => set(sum, f32x4.load(get(place), 16 * i)))),
+      ...when(i32.sub(i32.const(1), get(add)), each((sum) => set(sum, f32x4.const(0)))),
+      ...weights.flatMap((weight, query) => set(weight, query === 0 ? get(p) : i32.add(get(p), get(pStride)))),
       ...set(row, get(v)),
       ...writer.loop(j, get(n), 1, [
-        ...set(value, f32x4.loadSplat(get(weight))),
-        ...used.flatMap((sum, i) => set(sum, f32x4.add(get(sum), f32x4.mul(get(value), f32x4.load(get(row), 16 * i))))),
-        ...plus(weight, i32.const(4)),
+        ...shares.flatMap((share, query) => set(share, f32x4.loadSplat(get(weights[query] as Local)))),
+        ...Array.from({ length: count }, (_, i) => [
+          ...set(value, f32x4.load(get(row), 16 * i)),
+          ...used.flatMap((line, query) => {
+            const sum = line[i] as Local
+            return set(sum, f32x4.add(get(sum), f32x4.mul(get(shares[query] as Local), get(value))))
+          }),
+        ]).flat(),
+        ...weights.flatMap((weight) => plus(weight, i32.const(4))),
         ...plus(row, get(vStride)),
       ]),
-      ...used.flatMap((sum, i) => f32x4.store(get(out), get(sum), 16 * i)),
+      ...each((sum, i, place) => f32x4.store(get(place), get(sum), 16 * i)),
       ...plus(out, i32.const(16 * count)),
       ...plus(v, i32.const(16 * count)),
     ]
   }
-  return { name: 'mix', writer, body: inPieces(writer, dim, [32, 4], (floats) => columns(floats / 4)) }
+  return { name: queries === 1 ? 'mix' : 'mix2', writer, body: inPieces(writer, dim, [32 / queries, 4], (floats) => columns(floats / 4)) }
 }
 
 export function writeSpread(): WrittenFunction {
