@@ -12,7 +12,36 @@ import { ISOLATION_HEADERS } from './src/service-worker/isolation.ts'
  * onnxruntime-web starts its threads as workers of the very chunk it stands in. Merged into the engine's worker, each
  * thread would be another engine, and the first session would never be ready.
  */
-const ortAlone = { groups: [{ name: 'onnxruntime', test: /[\\/]onnxruntime-(web|common)[\\/]/ }] }
+const ortAlone = { name: 'onnxruntime', test: /[\\/]onnxruntime-(web|common)[\\/]/, priority: 1 }
+
+interface Graph {
+  getModuleInfo(id: string): { isEntry: boolean; importers: string[] } | null
+}
+
+/**
+ * What an entry cannot begin without is one file. Left to itself the bundler cuts it by who else will want which part, into dozens, and each
+ * costs a request and a turn of the service worker.
+ */
+function startTogether() {
+  const known = new Map<string, boolean>()
+  /** Up through whoever imports it, and not only when asked, to an entry. */
+  const isNeeded = (id: string, graph: Graph): boolean => {
+    const seen = new Set([id])
+    for (const each of seen) {
+      const info = graph.getModuleInfo(each)
+      if (known.get(each) === true || info?.isEntry) {
+        known.set(id, true)
+        return true
+      }
+      if (known.get(each) === undefined) for (const importer of info?.importers ?? []) seen.add(importer)
+    }
+    for (const each of seen) known.set(each, false)
+    return false
+  }
+  return { name: (id: string, graph: Graph) => (isNeeded(id, graph) ? 'start' : null) }
+}
+
+const codeSplitting = () => ({ groups: [ortAlone, startTogether()] })
 
 /**
  * Everything but the tests. `isolated` sends the two headers that WASM threads need; the page also works without them
@@ -28,7 +57,7 @@ export function appConfig(isolated: boolean): UserConfig {
     define: { __VERSION__: JSON.stringify(about.version) },
     plugins: [react(), woff2Only(), ship()],
     // The default (iife) cannot import() inside a worker.
-    worker: { format: 'es', rolldownOptions: { output: { codeSplitting: ortAlone } } },
+    worker: { format: 'es', rolldownOptions: { output: { codeSplitting: codeSplitting() } } },
     // transformers.js, which the page is measured against, brings an onnxruntime-web of its own.
     resolve: { dedupe: ['onnxruntime-web', 'onnxruntime-common', 'react', 'react-dom'] },
     optimizeDeps: {
@@ -62,7 +91,7 @@ export function appConfig(isolated: boolean): UserConfig {
     },
     server: { headers, watch: { ignored: ['**/.venv*/**', '**/.cache/**', '**/e2e/**'] } },
     preview: { headers },
-    build: { target: 'esnext', chunkSizeWarningLimit: 2000, rolldownOptions: { output: { codeSplitting: ortAlone } } },
+    build: { target: 'esnext', chunkSizeWarningLimit: 2000, rolldownOptions: { output: { codeSplitting: codeSplitting() } } },
   }
 }
 
