@@ -9,10 +9,13 @@ import about from './package.json' with { type: 'json' }
 import { ISOLATION_HEADERS } from './src/service-worker/isolation.ts'
 
 /**
- * onnxruntime-web starts its threads as workers of the very chunk it stands in. Merged into the engine's worker, each
- * thread would be another engine, and the first session would never be ready.
+ * onnxruntime-web starts its threads as workers of the very chunk it stands in. Merged into the engine's worker, each thread would be another
+ * engine; merged with its other build, each would be a thread of both. The first session would never be ready.
  */
-const ortAlone = { name: 'onnxruntime', test: /[\\/]onnxruntime-(web|common)[\\/]/, priority: 1 }
+const ortAlone = [
+  { name: 'onnxruntime-wasm', test: /[\\/]ort\.wasm\.bundle/, priority: 2 },
+  { name: 'onnxruntime', test: /[\\/]onnxruntime-(web|common)[\\/]/, priority: 1 },
+]
 
 interface Graph {
   getModuleInfo(id: string): { isEntry: boolean; importers: string[] } | null
@@ -41,7 +44,7 @@ function startTogether() {
   return { name: (id: string, graph: Graph) => (isNeeded(id, graph) ? 'start' : null) }
 }
 
-const codeSplitting = () => ({ groups: [ortAlone, startTogether()] })
+const codeSplitting = () => ({ groups: [...ortAlone, startTogether()] })
 
 /**
  * Everything but the tests. `isolated` sends the two headers that WASM threads need; the page also works without them
@@ -58,7 +61,7 @@ export function appConfig(isolated: boolean): UserConfig {
     plugins: [react(), woff2Only(), ship()],
     // The default (iife) cannot import() inside a worker.
     worker: { format: 'es', rolldownOptions: { output: { codeSplitting: codeSplitting() } } },
-    // transformers.js, which the page is measured against, brings an onnxruntime-web of its own.
+    // transformers brings its own onnxruntime-web: two copies would be 27 MB more and two `env` objects.
     resolve: { dedupe: ['onnxruntime-web', 'onnxruntime-common', 'react', 'react-dom'] },
     optimizeDeps: {
       // Pre-bundling loses the `new URL(...wasm, import.meta.url)` inside them.
@@ -69,8 +72,6 @@ export function appConfig(isolated: boolean): UserConfig {
         '@base-ui/react/menu',
         '@base-ui/react/tooltip',
         '@huggingface/hub',
-        '@huggingface/jinja',
-        '@huggingface/tokenizers',
         'fflate',
         'hash-wasm',
         'hyparquet',
@@ -82,6 +83,7 @@ export function appConfig(isolated: boolean): UserConfig {
         'react/jsx-dev-runtime',
         'react-dom',
         'react-dom/client',
+        'recharts',
         'zod',
         'zustand',
         'zustand/middleware',

@@ -32,7 +32,7 @@ keepSite(stores, isBack)
 const still = matchMedia('(prefers-reduced-motion: reduce)').matches
 const showRecording = (place: LinkPlace) => startReplay(stores, client, { fetch: fetchRecording, still, place })
 stores.lessons.recordingBy(showRecording)
-// The recording moves, and its curves are there.
+// The recording moves.
 const drawn = showRecording(readLink(location.hash))
   .then(nextFrames)
   .then(nextFrames)

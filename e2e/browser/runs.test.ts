@@ -108,7 +108,7 @@ it('is drawn over the curves of another run, and deleted', async () => {
   await play.press('compare')
   await play.press('show-curves')
   await expect.poll(() => play.text('compared')).toMatch(/this run.*first.*reward/)
-  const lines = find('reward-curve').locator('.chart-line')
+  const lines = find('reward-curve').locator('.recharts-line-curve')
   await expect.poll(() => lines.count()).toBe(2)
   expect(await lines.nth(1).getAttribute('stroke-dasharray')).toBeTruthy()
   await play.press('runs-open')

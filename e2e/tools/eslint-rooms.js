@@ -29,6 +29,7 @@ export const packages = {
   react: ['ui', 'store', 'panels', 'page'],
   'react-dom': ['ui', 'panels', 'page'],
   katex: ['ui', 'panels', 'page'],
+  recharts: ['ui', 'panels', 'page'],
   '@cortex-js/compute-engine': ['rl'],
   zustand: ['store', 'panels', 'page'],
 }

@@ -16,7 +16,7 @@ describe('complaint', () => {
     ['src/train/grpo.ts', '../rl'],
     ['src/worker/worker.ts', '../train/grpo'],
     ['src/panels/curves/curves.tsx', '../../worker/protocol'],
-    ['src/panels/update/tex.tsx', 'katex'],
+    ['src/panels/curves/curves.tsx', 'recharts'],
     ['src/main.tsx', './app'],
     ['src/main.tsx', './worker/client.ts'],
     ['src/main.tsx', './panels/curves/curves'],

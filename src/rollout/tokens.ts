@@ -10,7 +10,7 @@ import type { Author } from '../core/episode'
 import { PlaygroundError } from '../core/errors'
 import type { ChatMessage, Tool } from '../core/tools'
 
-/** What we need of a tokenizer, as transformers.js' PreTrainedTokenizer has it. */
+/** What we need of transformers.js' PreTrainedTokenizer. */
 export interface ChatTokenizer {
   apply_chat_template(
     conversation: ChatMessage[],

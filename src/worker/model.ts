@@ -11,7 +11,6 @@ import { openHubModel } from '../hub/open-model'
 import { ChatFormat } from '../rollout/chat'
 import type { ChatTokenizer } from '../rollout/tokens'
 import type { HubAccess } from './hub-access'
-import { ModelTokenizer } from './tokenizer'
 
 export interface LoadedModel {
   source: WeightSource
@@ -44,7 +43,7 @@ async function loadHubModel(repo: string, revision: string, hub: HubAccess, { on
     const config = parseJson(opened.files.tokenizer_config, `tokenizer_config.json of ${repo}`) as Record<string, unknown>
     // The template of newer repositories stands in a file of its own, which wins as in transformers.
     if (opened.files.chat_template !== null) config.chat_template = opened.files.chat_template
-    const tokenizer = new ModelTokenizer(parseJson(opened.files.tokenizer, `tokenizer.json of ${repo}`) as object, config)
+    const tokenizer = await tokenizerOf(parseJson(opened.files.tokenizer, `tokenizer.json of ${repo}`) as object, config)
     return { source: opened.source, tokenizer, sha: opened.sha, close: () => opened.close() }
   } catch (cause) {
     await opened.close()
@@ -69,6 +68,14 @@ export function siteConfig(model: string): Promise<unknown> {
 /** Where a folder of this site lies; ends in a slash. */
 export const folderAddress = (model: string): string => new URL(`${model.replace(/\/+$/, '')}/`, siteRoot()).href
 
+const library = () => import('@huggingface/transformers')
+
+/** Of tokenizer.json and tokenizer_config.json. Throws where they are not such files, or transformers.js cannot be fetched. */
+async function tokenizerOf(tokenizer: object, config: Record<string, unknown>): Promise<ChatTokenizer> {
+  const { PreTrainedTokenizer } = await library()
+  return new PreTrainedTokenizer(tokenizer, config)
+}
+
 async function loadFolder(model: string, { onProgress, signal }: ModelCallbacks): Promise<LoadedModel> {
   const given = new AbortController()
   const either = AbortSignal.any([signal, given.signal])
@@ -76,12 +83,14 @@ async function loadFolder(model: string, { onProgress, signal }: ModelCallbacks)
   // First what says in plain words that the folder is missing.
   await source.config()
   onProgress({ what: 'tokenizer', done: 0, total: null })
+  // Begins to come beside the files.
+  library().catch(() => undefined)
   const files = Promise.all([source.json('tokenizer.json'), source.json('tokenizer_config.json')])
   // Meanwhile the weights come; whoever reads them hears what is wrong with them.
   source.tensors().catch(() => undefined)
   try {
     const [tokenizer, config] = (await files) as [object, Record<string, unknown>]
-    return { source, tokenizer: new ModelTokenizer(tokenizer, config), sha: null, close: () => Promise.resolve() }
+    return { source, tokenizer: await tokenizerOf(tokenizer, config), sha: null, close: () => Promise.resolve() }
   } catch (cause) {
     given.abort()
     if (signal.aborted) throw cause
@@ -91,7 +100,7 @@ async function loadFolder(model: string, { onProgress, signal }: ModelCallbacks)
 
 function unreadableTokenizer(model: string, cause: unknown): PlaygroundError {
   const text = cause instanceof Error ? cause.message : String(cause)
-  const advice = 'Check that it has a tokenizer.json and a tokenizer_config.json as transformers saves them.'
+  const advice = 'Check that it has a tokenizer.json and a tokenizer_config.json that transformers.js reads.'
   return new PlaygroundError('model', `The tokenizer of ${model} could not be read: ${text}`, advice, { cause })
 }
 

@@ -1,14 +1,15 @@
-/** The lines of one curve as an SVG. What moves with the pointer is not drawn here. */
+/** The lines of one curve by recharts; its own chunk, so that the page is there before the chart library. What moves with the pointer is not drawn here. */
 
-import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
-import { areaPath, linePath, type Point, type Project, projection, stackOf } from './lines'
+import { Area, CartesianGrid, ComposedChart, ErrorBar, Line, ResponsiveContainer, XAxis, YAxis } from 'recharts'
 import { PLOT } from './plot'
-import type { CurveLine, CurveView, Row } from './series'
+import type { Tick } from './scale'
+import type { CurveView, Row } from './series'
 
+// All our ticks, which have room: recharts would measure each label in the page, which lays the whole page out anew.
+const AXIS = { stroke: 'var(--rule)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false, type: 'number', allowDataOverflow: true, interval: 0 } as const
+const STILL = { type: 'linear', isAnimationActive: false, connectNulls: false, activeDot: false } as const
 /** Of so few points every one is marked. */
 const FEW = 2
-/** From the plot to its labels, and from the middle of a whisker's end to its tip, px. */
-const [LABEL_GAP, TIP] = [8, 3]
 
 interface ChartProps {
   view: CurveView
@@ -16,126 +17,61 @@ interface ChartProps {
   right: number
 }
 
-export default function Chart({ view, right }: ChartProps) {
-  const box = useRef<HTMLDivElement>(null)
-  const [width, height] = useSize(box)
-  const [w, h] = [width - PLOT.left - right, height - PLOT.top - PLOT.bottom]
+export default function Chart({ view: { rows, lines, scale, stacked, smoothed }, right }: ChartProps) {
+  const few = rows.length <= FEW
   return (
-    <div className="chart-box" ref={box}>
-      {w > 0 && h > 0 && (
-        <svg className="chart" width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
-          <Axes view={view} at={projection(view.scale, w, h)} width={w} height={h} />
-          {/* What lies beyond the scale is cut off. */}
-          <svg x={PLOT.left} y={PLOT.top} width={w} height={h}>
-            <Lines view={view} at={projection(view.scale, w, h)} />
-          </svg>
-          <g transform={`translate(${PLOT.left} ${PLOT.top})`}>
-            <Marks view={view} at={projection(view.scale, w, h)} width={w} height={h} />
-          </g>
-        </svg>
-      )}
-    </div>
-  )
-}
-
-interface Drawn {
-  view: CurveView
-  at: Project
-}
-type Placed = Drawn & { width: number; height: number }
-
-function Axes({ view: { scale }, at, width, height }: Placed) {
-  const [left, bottom] = [scale.x[0], scale.y[0]]
-  return (
-    <g transform={`translate(${PLOT.left} ${PLOT.top})`} fill="var(--muted)" fontSize={11}>
-      {scale.yTicks.map((tick) => {
-        const [, y] = at(left, tick.at)
-        return (
-          <g key={tick.at}>
-            <line x1={0} x2={width} y1={y} y2={y} stroke="var(--rule)" strokeWidth={0.5} />
-            <text x={-LABEL_GAP} y={y} dy="0.355em" textAnchor="end">
-              {tick.label}
-            </text>
-          </g>
-        )
-      })}
-      {scale.xTicks.map((tick) => (
-        <text key={tick.at} x={at(tick.at, bottom)[0]} y={height + LABEL_GAP} dy="0.71em" textAnchor="middle">
-          {tick.label}
-        </text>
-      ))}
-    </g>
-  )
-}
-
-const keyOf = ({ run, metric }: CurveLine) => `${run} ${metric}`
-
-function Lines({ view: { rows, lines, stacked, smoothed }, at }: Drawn) {
-  const points = (values: readonly (number | null | undefined)[]) => rows.map(({ x }, r): Point | null => (values[r] == null ? null : at(x, values[r])))
-  const banded = rows.some(({ band }) => band !== null)
-  const stack = stacked ? stackOf(rows, lines.length) : []
-  return (
-    <>
-      {banded && <path d={areaPath(points(rows.map(({ band }) => band?.[1])), points(rows.map(({ band }) => band?.[0])))} fill="var(--accent)" fillOpacity={0.14} stroke="none" />}
-      {smoothed &&
-        !stacked &&
-        lines.map((line, i) => <path key={`raw ${keyOf(line)}`} className="chart-line" d={linePath(points(rows.map(({ raw }) => raw[i])))} fill="none" stroke={line.color} strokeOpacity={0.3} strokeWidth={1} />)}
-      {lines.map((line, i) => {
-        const share = stack[i]
-        if (share) {
-          const d = areaPath(points(share.map((ends) => ends?.[1])), points(share.map((ends) => ends?.[0])))
-          return <path key={keyOf(line)} d={d} fill={line.color} stroke="var(--ground)" strokeWidth={0.5} />
-        }
-        const look = line.intervals ? { strokeWidth: 1, strokeOpacity: 0.6 } : { strokeWidth: i === 0 ? 1.75 : 1.5, strokeDasharray: line.dash || undefined }
-        return <path key={keyOf(line)} className="chart-line" d={linePath(points(rows.map(({ y }) => y[i])))} fill="none" stroke={line.color} {...look} />
-      })}
-    </>
-  )
-}
-
-/** Points that are marked: an evaluation's with its interval, one without neighbours, each of few. Whole, also at the plot's end. */
-function Marks({ view: { rows, lines, stacked }, at, width, height }: Placed) {
-  if (stacked) return null
-  const isIn = ([x, y]: Point) => x >= 0 && x <= width && y >= 0 && y <= height
-  return lines.map((line, i) => {
-    const marked = rows.filter((row) => (line.intervals ? row.whiskers[i] : rows.length <= FEW || row.lone.includes(i)))
-    return (
-      <g key={keyOf(line)}>
-        {marked.map((row) => {
-          const value = row.y[i]
-          if (value == null) return null
-          const place = at(row.x, value)
-          if (!isIn(place)) return null
-          const [cx, cy] = place
+    <ResponsiveContainer width="100%" height="100%">
+      <ComposedChart data={rows} margin={{ top: PLOT.top, right, bottom: 0, left: 0 }} accessibilityLayer={false}>
+        <CartesianGrid stroke="var(--rule)" vertical={false} strokeWidth={0.5} syncWithTicks />
+        <XAxis dataKey="x" domain={[...scale.x]} ticks={placesOf(scale.xTicks)} tickFormatter={labelOf(scale.xTicks)} {...AXIS} axisLine={false} height={PLOT.bottom} />
+        <YAxis width={PLOT.left} domain={[...scale.y]} ticks={placesOf(scale.yTicks)} tickFormatter={labelOf(scale.yTicks)} {...AXIS} axisLine={false} />
+        {rows.some(({ band }) => band !== null) && <Area {...STILL} dataKey="band" stroke="none" fill="var(--accent)" fillOpacity={0.14} dot={false} />}
+        {smoothed && !stacked && lines.map(({ metric, run, color }, i) => <Line key={`raw ${run} ${metric}`} {...STILL} dataKey={(row: Row) => row.raw[i]} stroke={color} strokeOpacity={0.3} strokeWidth={1} dot={false} />)}
+        {lines.map(({ metric, run, color, dash, intervals }, i) => {
+          const key = `${run} ${metric}`
+          if (intervals) {
+            return (
+              <Line
+                key={key}
+                {...STILL}
+                dataKey={(row: Row) => row.y[i]}
+                stroke={color}
+                strokeWidth={1}
+                strokeOpacity={0.6}
+                dot={({ cx, cy, index }) => (rows[index]?.whiskers[i] ? <circle key={index} cx={cx} cy={cy} r={3} fill={color} stroke="var(--ground)" /> : <g key={index} />)}
+              >
+                <ErrorBar dataKey={(row: Row) => spread(row, i)} direction="y" width={3} stroke={color} strokeWidth={1.25} isAnimationActive={false} />
+              </Line>
+            )
+          }
+          if (stacked) return <Area key={key} {...STILL} stackId="shares" dataKey={(row: Row) => row.y[i]} stroke="var(--ground)" strokeWidth={0.5} fill={color} fillOpacity={1} dot={false} />
+          const dots = few || rows.some(({ lone }) => lone.includes(i))
           return (
-            <g key={row.x}>
-              {line.intervals && <Whisker row={row} i={i} at={at} color={line.color} />}
-              <circle cx={cx} cy={cy} r={line.intervals ? 3 : 2.5} fill={line.color} {...(line.intervals && { stroke: 'var(--ground)' })} />
-            </g>
+            <Line
+              key={key}
+              {...STILL}
+              dataKey={(row: Row) => row.y[i]}
+              stroke={color}
+              strokeWidth={i === 0 ? 1.75 : 1.5}
+              strokeDasharray={dash || undefined}
+              dot={
+                dots
+                  ? ({ cx, cy, index }) => (few || rows[index]?.lone.includes(i) ? <circle key={index} cx={cx} cy={cy} r={2.5} fill={color} /> : <g key={index} />)
+                  : false
+              }
+            />
           )
         })}
-      </g>
-    )
-  })
+      </ComposedChart>
+    </ResponsiveContainer>
+  )
 }
 
-/** How far the interval of an evaluation reaches below and above its value. */
-function Whisker({ row, i, at, color }: { row: Row; i: number; at: Project; color: string }) {
-  const ends = row.whiskers[i]
-  if (!ends || ends[0] === ends[1]) return null
-  const [[x, low], [, high]] = [at(row.x, ends[0]), at(row.x, ends[1])]
-  return <path d={`M${x},${low}V${high}M${x - TIP},${low}h${2 * TIP}M${x - TIP},${high}h${2 * TIP}`} fill="none" stroke={color} strokeWidth={1.25} />
-}
+const placesOf = (ticks: readonly Tick[]) => ticks.map(({ at }) => at)
+const labelOf = (ticks: readonly Tick[]) => (at: number) => ticks.find((tick) => tick.at === at)?.label ?? ''
 
-/** Width and height of an element, px; 0 until they are known. */
-function useSize(element: RefObject<HTMLElement | null>): readonly [number, number] {
-  const [size, setSize] = useState<readonly [number, number]>([0, 0])
-  useLayoutEffect(() => {
-    const { current } = element
-    if (!current || typeof ResizeObserver === 'undefined') return
-    const watch = new ResizeObserver(([entry]) => entry && setSize([entry.contentRect.width, entry.contentRect.height]))
-    watch.observe(current)
-    return () => watch.disconnect()
-  }, [element])
-  return size
+/** How far the interval of an evaluation reaches below and above its value; null where there is none. */
+function spread({ y, whiskers }: Row, i: number): [number, number] | null {
+  const [value, ends] = [y[i], whiskers[i]]
+  return value == null || !ends || ends[0] === ends[1] ? null : [value - ends[0], ends[1] - value]
 }

@@ -1,19 +1,20 @@
 /** One curve: its name and "?", the number that is looked at, the chart with what lies over it, and its summary for those who do not see it. */
 
-import { memo, useEffect, useId, useMemo, useState } from 'react'
+import { memo, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import type { CurveSpec } from '../../ui/curve-specs'
 import { DURATIONS } from '../../ui/durations'
 import { Help } from '../../ui/Help'
 import { writeCurve } from '../../ui/metrics'
+import { later } from '../../ui/later'
 import { S } from '../../ui/strings'
-import CurveChart from './Chart'
+import { useNear } from '../../ui/useNear'
 import type { CurveFocusStore } from './focus-store'
 import { Overlay } from './Overlay'
 import { NAMES, PLOT } from './plot'
 import { type CurveLine, type CurveView, type DrawnRun, nearest, type ViewOptions, viewOf } from './series'
 
-const Chart = memo(CurveChart)
+const Chart = memo(later(async () => (await import('./Chart')).default))
 const C = S.curves
 
 interface CurveFigureProps {
@@ -32,6 +33,8 @@ interface CurveFigureProps {
 
 export function CurveFigure({ spec, index, runs, present, options, marked, focus, onPick }: CurveFigureProps) {
   const described = useId()
+  const plot = useRef<HTMLDivElement>(null)
+  const near = useNear(plot)
   const newest = useMemo(() => viewOf(spec, runs, present, options), [spec, runs, present, options])
   const view = useLate(newest, index * DURATIONS.nextChart)
   const { lines, rows, leftOut, scale, stacked } = view
@@ -50,12 +53,12 @@ export function CurveFigure({ spec, index, runs, present, options, marked, focus
         </span>
         <Reading view={view} focus={focus} />
       </figcaption>
-      <div className="plot">
+      <div className="plot" ref={plot}>
         {!measured || !inView ? (
           <p className="empty">{why}</p>
         ) : (
           <>
-            <Chart view={view} right={right} />
+            {near && <Chart view={view} right={right} />}
             <Overlay id={spec.id} label={spec.label} view={view} runs={runs} present={present} right={right} scale={scale} marked={marked} focus={focus} describedBy={described} onPick={onPick} />
           </>
         )}

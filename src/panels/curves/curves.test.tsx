@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { act } from 'react'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { StoresProvider, useDisplay } from '../../store/hooks'
 import { restoredMessage } from '../../store/testing/kept'
 import { engineMessages } from '../../store/testing/script'
@@ -8,6 +8,10 @@ import { chosenSpecs, curveSpecs, FIRST_CURVES } from '../../ui/curve-specs'
 import { mount } from '../testing/mount'
 import { CurveChoice } from './CurveChoice'
 import { CurvesPanel } from './CurvesPanel'
+
+
+// recharts needs a real layout; what it draws is looked at in a browser.
+vi.mock('./Chart', () => ({ default: () => null }))
 
 const STEPS = 12
 

@@ -8,7 +8,7 @@ import { type DrawnRun, type ViewOptions, viewOf } from './series'
 
 export interface PicturePart {
   title: string
-  /** As it is drawn. */
+  /** As recharts drew it. */
   chart: SVGSVGElement
   width: number
   height: number
@@ -36,7 +36,7 @@ const SVG = 'http://www.w3.org/2000/svg'
 /** What stands in the panel now, chart by chart; those without a drawing are left out. */
 export function pictureParts(panel: Element, specs: readonly CurveSpec[], runs: readonly DrawnRun[], present: number, options: ViewOptions): PicturePart[] {
   return specs.flatMap((spec) => {
-    const chart = panel.querySelector<SVGSVGElement>(`[data-curve-figure="${CSS.escape(spec.id)}"] svg.chart`)
+    const chart = panel.querySelector<SVGSVGElement>(`[data-curve-figure="${CSS.escape(spec.id)}"] svg.recharts-surface`)
     if (!chart) return []
     const view = viewOf(spec, runs, present, options)
     const { width, height } = chart.getBoundingClientRect()

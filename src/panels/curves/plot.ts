@@ -1,4 +1,4 @@
-/** Where in a chart its plot lies, in pixels: what is drawn and what lies over it must agree. */
+/** Where in a chart its plot lies, in pixels: what recharts draws and what lies over it must agree. */
 
 export const PLOT = { left: 46, top: 6, right: 10, bottom: 20 } as const
 /** Room at the right for the names at the lines' ends. */

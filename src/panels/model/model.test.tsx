@@ -12,6 +12,7 @@ import { fetchLater } from '../../ui/later'
 // What is fetched when it is first wanted is here from the start.
 beforeAll(fetchLater)
 
+vi.mock('../curves/Chart', () => ({ default: () => null }))
 
 const QWEN = 'Qwen/Qwen3-0.6B'
 

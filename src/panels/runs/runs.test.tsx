@@ -16,6 +16,8 @@ import { fetchLater } from '../../ui/later'
 // What is fetched when it is opened is here from the start.
 beforeAll(fetchLater)
 
+// recharts needs a real layout; the curves are looked at in a browser and read here as their table.
+vi.mock('../curves/Chart', () => ({ default: () => null }))
 afterEach(() => vi.unstubAllGlobals())
 
 const A = runRecord({ id: 'run-a', name: 'first', notes: 'a note' })

@@ -5,13 +5,13 @@ import type { StepSummary } from '../../core/run-record'
 import type { StageKind } from '../../core/stage'
 import { number } from '../../ui/format'
 import { Help } from '../../ui/Help'
+import { later } from '../../ui/later'
 import { STAGE_STRINGS as W } from '../../ui/stage-strings'
-import CurveChart from '../curves/Chart'
 import { PLOT } from '../curves/plot'
 import { viewOf } from '../curves/series'
 import { useStage } from './useStage'
 
-const Chart = memo(CurveChart)
+const Chart = memo(later(async () => (await import('../curves/Chart')).default))
 
 const DRAWN: Readonly<Record<StageKind, readonly string[]>> = {
   sft: ['loss', 'mean_token_accuracy', 'entropy', 'grad_norm'],

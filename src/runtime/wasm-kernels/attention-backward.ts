@@ -1,9 +1,9 @@
 /** The backward pass of attention: from the slopes of `mixed` to those of q, k (both turned) and v. */
 
-import { attentionRoom, type Block, BLOCK_ROWS, blocksOf, eachUnit, mixBlock, rowOf, type Run, shares, type Tokens } from './attention'
+import { attentionRoom, type Block, BLOCK_ROWS, blocksIn, eachUnit, mixBlock, rowOf, type Run, shares, type Tokens } from './attention'
 import type { Rows } from './heap'
 import { LANES } from './kernels'
-import { type Batch, type LayerValues, ownTokens, rowAt, type Runner, shift, VIEW_WORDS } from './layer'
+import { type Batch, type LayerValues, ownTokens, rowAt, type Runner, shift } from './layer'
 import type { BackwardScratch } from './layer-backward'
 import { keyWidth, type Plan, queryWidth } from './plan'
 import { share } from './team'
@@ -26,8 +26,9 @@ interface Work {
   dValues: Rows
 }
 
-export function attendBack(runner: Runner, { rows, views, most }: Batch, layer: LayerValues, room: BackwardScratch): void {
+export function attendBack(runner: Runner, batch: Batch, layer: LayerValues, room: BackwardScratch): void {
   const { heap, plan, team } = runner
+  const { rows, most } = batch
   const { heads, kv, dim } = plan
   const width = keyWidth(plan)
   const p = rowAt(room.scores, team.index)
@@ -38,7 +39,7 @@ export function attendBack(runner: Runner, { rows, views, most }: Batch, layer: 
   const work: Work = { tokens: ownTokens(plan, layer), p, ds, lanes, panels, means: panels + 8 * LANES * dim, dKeys, dValues: shift(dKeys, width) }
   heap.floats(dKeys.at, rows * dKeys.stride).fill(0)
   const per = heads / kv
-  eachUnit(team, blocksOf(heap.integers(views, rows * VIEW_WORDS), rows), kv, (block, group) => {
+  eachUnit(team, blocksIn(runner, batch), kv, (block, group) => {
     for (let head = group * per; head < (group + 1) * per; head++) {
       if (block.count >= BLOCK_ROWS) blockBack(runner, block, head, layer, room, work)
       else for (let row = 0; row < block.count; row++) rowBack(runner, rowOf(block, row), head, layer, room, work)

@@ -52,6 +52,9 @@ export function blocksOf(views: Int32Array, rows: number): Block[] {
   return blocks
 }
 
+/** A batch's blocks, which all layers share. */
+export const blocksIn = ({ heap }: Runner, batch: Batch): Block[] => (batch.blocks ??= blocksOf(heap.integers(batch.views, batch.rows * VIEW_WORDS), batch.rows))
+
 const follows = (before: readonly Run[], after: readonly Run[]): boolean =>
   before.length === after.length && before.every(({ first, n }, i) => first === after[i]?.first && n + (i === before.length - 1 ? 1 : 0) === after[i]?.n)
 
@@ -66,14 +69,15 @@ export function eachUnit({ threads, index }: Team, blocks: readonly Block[], gro
 /** Floats of a thread's room for blocks that see up to `most` tokens. */
 export const attentionRoom = ({ dim }: Plan, most: number): number => LANES * (most + 8) + 2 * LANES * dim
 
-export function attend(runner: Runner, { rows, views, scratch, most }: Batch, values: LayerValues, tokens: Tokens): void {
-  const { heap, plan, team } = runner
+export function attend(runner: Runner, batch: Batch, values: LayerValues, tokens: Tokens): void {
+  const { plan, team } = runner
+  const { scratch, most } = batch
   const { heads, kv, dim } = plan
   const scores = rowAt(scratch.scores, team.index)
   const lanes = scores + 4 * LANES * (most + 8)
   const per = heads / kv
   let near = -1
-  eachUnit(team, blocksOf(heap.integers(views, rows * VIEW_WORDS), rows), kv, (block, group) => {
+  eachUnit(team, blocksIn(runner, batch), kv, (block, group) => {
     if (block.count < BLOCK_ROWS) {
       if (tokens.cached && block.row !== near) touch(runner, block, tokens)
       near = block.row

@@ -34,10 +34,15 @@ export interface Kernels {
   outer(p: number, pStride: number, q: number, qStride: number, out: number, outStride: number, rows: number, tiles: number, add: number): void
   /** out = x / rms(x) · w; returns 1 / rms(x). */
   rmsNorm(x: number, w: number, out: number, n: number, epsilon: number): number
+  /** The same for rows, whose 1 / rms go to `rstd`. */
+  rmsNorms(x: number, xStride: number, w: number, out: number, outStride: number, rstd: number, rstdStride: number, rows: number, n: number, epsilon: number): void
   /** dx, or dx += with `add`, of rmsNorm. */
   rmsNormBackward(x: number, w: number, dy: number, rstd: number, dx: number, n: number, add: number): void
   /** Rotates the halves of one head; `sign` −1 turns back. In place allowed. */
   rotate(x: number, cos: number, sin: number, out: number, half: number, sign: number): void
+  /** The same forward for heads side by side. */
+  rotateHeads(x: number, cos: number, sin: number, out: number, half: number, heads: number): void
+  copy(from: number, to: number, n: number): void
   /** out[j] = scale · q · k[j], j < n; writes on to the next multiple of 4. */
   scores(q: number, k: number, kStride: number, out: number, n: number, dim: number, scale: number): void
   /** The same for the queries q and q + dim at once; the second's scores go outStride bytes behind the first's. */
@@ -116,7 +121,53 @@ function writeNorms(): WrittenFunction[] {
       ]),
     ]
   })
-  return [forward, backward]
+  const several = walking('rmsNorms', [...Array.from({ length: 9 }, () => 'i32' as const), 'f32'], null, (writer, walk) => {
+    const [x, xStride, w, out, outStride, rstd, rstdStride] = writer.params as [Local, Local, Local, Local, Local, Local, Local]
+    const [rows, n, epsilon] = writer.params.slice(7) as [Local, Local, Local]
+    const [row, from, weight, to] = writer.localsOf('i32', 4) as [Local, Local, Local, Local]
+    const squares = writer.local('v128')
+    const value = writer.local('f32')
+    return writer.loop(row, get(rows), 1, [
+      ...set(squares, f32x4.const(0)),
+      ...set(from, get(x)),
+      ...walk([from], n, set(squares, f32x4.add(get(squares), f32x4.mul(f32x4.load(get(from)), f32x4.load(get(from)))))),
+      ...set(value, f32.div(f32.const(1), f32.sqrt(f32.add(f32.div(sumOf(get(squares)), f32.fromInt(get(n))), get(epsilon))))),
+      ...f32.store(get(rstd), get(value)),
+      ...set(from, get(x)),
+      ...set(weight, get(w)),
+      ...set(to, get(out)),
+      ...walk([from, weight, to], n, f32x4.store(get(to), f32x4.mul(f32x4.mul(f32x4.load(get(from)), f32x4.splat(get(value))), f32x4.load(get(weight))))),
+      ...plus(x, get(xStride)),
+      ...plus(out, get(outStride)),
+      ...plus(rstd, get(rstdStride)),
+    ])
+  })
+  return [forward, several, backward]
+}
+
+function writeRotations(): WrittenFunction[] {
+  const several = walking('rotateHeads', Array.from({ length: 6 }, () => 'i32' as const), null, (writer, walk) => {
+    const [x, cos, sin, out, half, heads] = writer.params as [Local, Local, Local, Local, Local, Local]
+    const [head, x2, out2, c, s] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
+    const [a, b, cosine, sine] = writer.localsOf('v128', 4) as [Local, Local, Local, Local]
+    return writer.loop(head, get(heads), 1, [
+      ...set(x2, i32.add(get(x), bytes(get(half)))),
+      ...set(out2, i32.add(get(out), bytes(get(half)))),
+      ...set(c, get(cos)),
+      ...set(s, get(sin)),
+      ...walk([x, x2, c, s, out, out2], half, [
+        ...set(a, f32x4.load(get(x))),
+        ...set(b, f32x4.load(get(x2))),
+        ...set(cosine, f32x4.load(get(c))),
+        ...set(sine, f32x4.load(get(s))),
+        ...f32x4.store(get(out), f32x4.sub(f32x4.mul(get(a), get(cosine)), f32x4.mul(get(b), get(sine)))),
+        ...f32x4.store(get(out2), f32x4.add(f32x4.mul(get(b), get(cosine)), f32x4.mul(get(a), get(sine)))),
+      ]),
+      ...set(x, get(x2)),
+      ...set(out, get(out2)),
+    ])
+  })
+  return [writeRotate(), several]
 }
 
 function writeRotate(): WrittenFunction {
@@ -182,7 +233,11 @@ function writeVectors(): WrittenFunction[] {
     const [out, x, n, scale] = writer.params as [Local, Local, Local, Local]
     return walk([out, x], n, f32x4.store(get(out), f32x4.add(f32x4.load(get(out)), f32x4.mul(f32x4.load(get(x)), f32x4.splat(get(scale))))))
   })
-  return [dot, axpy]
+  const copy = walking('copy', ['i32', 'i32', 'i32'], null, (writer, walk) => {
+    const [from, to, n] = writer.params as [Local, Local, Local]
+    return walk([from, to], n, f32x4.store(get(to), f32x4.load(get(from))))
+  })
+  return [dot, axpy, copy]
 }
 
 function writeSwiglu(): WrittenFunction[] {
@@ -271,7 +326,7 @@ export function kernelModule(shared: boolean, maximumPages: number): Uint8Array<
     writeTouch(),
     writeOuter(),
     ...writeNorms(),
-    writeRotate(),
+    ...writeRotations(),
     writeScores(1),
     writeScores(2),
     writeScores8(),

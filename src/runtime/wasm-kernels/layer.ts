@@ -1,6 +1,6 @@
 /** One decoder layer over rows, for decoding and for training alike: norm, q k v, attention over what a row sees, and the MLP. */
 
-import { attend, type Tokens } from './attention'
+import { attend, type Block, type Tokens } from './attention'
 import { type Heap, MANY_ROWS, type Packed, type Rows, type Second } from './heap'
 import type { GroupPlan, LayerPlan, Plan } from './plan'
 import { PANEL } from './kernels'
@@ -53,6 +53,8 @@ export interface Batch {
   tokens: number | null
   lora: boolean
   scratch: LayerRoom
+  /** The rows as attention goes over them, once it did. */
+  blocks?: Block[]
 }
 
 export const shift = ({ at, stride }: Rows, floats: number): Rows => ({ at: at + 4 * floats, stride })
@@ -120,7 +122,7 @@ export function forwardLayer(runner: Runner, layer: LayerPlan, batch: Batch, val
 /** RMSNorm of rows; 1 / rms goes to `rstd`. */
 export function normRows({ heap, plan, team }: Runner, rows: number, x: Rows, weight: number, out: Rows, rstd: Rows): void {
   const [from, to] = share(team, rows)
-  for (let row = from; row < to; row++) heap.floats(rowAt(rstd, row), 1)[0] = heap.kernels.rmsNorm(rowAt(x, row), weight, rowAt(out, row), plan.hidden, plan.epsilon)
+  heap.kernels.rmsNorms(rowAt(x, from), 4 * x.stride, weight, rowAt(out, from), 4 * out.stride, rowAt(rstd, from), 4 * rstd.stride, to - from, plan.hidden, plan.epsilon)
   team.barrier()
 }
 
@@ -143,23 +145,25 @@ function cachedTokens(plan: Plan, at: number): Tokens {
 /** Norm over each head of q and k where the model has it, then rotation; new keys and values go to the cache where there is one. */
 function turn({ heap, plan, team }: Runner, layer: LayerPlan, { rows, positions, tokens }: Batch, { qkv, turned, rstd }: LayerValues, cache: Tokens): void {
   const { heads, kv, dim } = plan
+  const { kernels } = heap
   const places = heap.integers(positions, rows)
   const into = tokens === null ? null : heap.integers(tokens, rows)
   const width = keyWidth(plan)
   const [from, to] = share(team, rows)
   for (let row = from; row < to; row++) {
     const angle = 2 * dim * (places[row] as number)
-    const stds = heap.floats(rowAt(rstd, row) + 8, heads + kv)
-    for (let head = 0; head < heads + kv; head++) {
-      const [source, target] = [rowAt(qkv, row) + 4 * dim * head, rowAt(turned, row) + 4 * dim * head]
-      const weight = head < heads ? layer.qNorm : layer.kNorm
-      if (weight !== null) stds[head] = heap.kernels.rmsNorm(source, weight, target, dim, plan.epsilon)
-      heap.kernels.rotate(weight === null ? source : target, plan.cos + angle, plan.sin + angle, target, dim / 2, 1)
+    const [source, target, stds] = [rowAt(qkv, row), rowAt(turned, row), rowAt(rstd, row) + 8]
+    const norm = (weight: number | null, first: number, count: number): void => {
+      const at = 4 * dim * first
+      if (weight !== null) kernels.rmsNorms(source + at, 4 * dim, weight, target + at, 4 * dim, stds + 4 * first, 4, count, dim, plan.epsilon)
+      kernels.rotateHeads((weight === null ? source : target) + at, plan.cos + angle, plan.sin + angle, target + at, dim / 2, count)
     }
+    norm(layer.qNorm, 0, heads)
+    norm(layer.kNorm, heads, kv)
     if (!into) continue
     const token = into[row] as number
-    heap.floats(rowAt(cache.keys, token), width).set(heap.floats(rowAt(turned, row) + 4 * queryWidth(plan), width))
-    heap.floats(rowAt(cache.values, token), width).set(heap.floats(rowAt(qkv, row) + 4 * (queryWidth(plan) + width), width))
+    kernels.copy(target + 4 * queryWidth(plan), rowAt(cache.keys, token), width)
+    kernels.copy(source + 4 * (queryWidth(plan) + width), rowAt(cache.values, token), width)
   }
   team.barrier()
 }
