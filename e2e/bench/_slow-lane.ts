@@ -1,7 +1,10 @@
 /** Lane behind a real WebSocket, as an OpenEnv server of MCP tools whose every answer takes some time: what a server elsewhere is like. */
 
+import { spawn } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { WebSocketServer } from 'ws'
 import type { EnvironmentSession, Observation } from '../../src/core/environment'
 import { builtinEnvironment } from '../../src/env/builtin'
@@ -19,8 +22,22 @@ interface Request {
 
 const frame = (observation: object, { reward, done }: Pick<Observation, 'reward' | 'done'>): object => ({ type: 'observation', data: { observation, reward, done } })
 
-/** Listens on a free port; `latencyMs` passes before the answer to a reset, and to a step. */
+/** Starts it in a process of its own, since it must answer while this one computes; `latencyMs` passes before the answer to a reset, and to a step. */
 export async function startSlowLane(latencyMs: number): Promise<SlowLane> {
+  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), String(latencyMs)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const gone = new Promise<never>((_, reject) => child.once('exit', (status) => reject(new Error(`The lane server ended with status ${status}.`))))
+  const url = await Promise.race([gone, new Promise<string>((resolve) => createInterface({ input: child.stdout }).once('line', resolve))])
+  return {
+    url,
+    stop: async () => {
+      child.kill()
+      await gone.catch(() => undefined)
+    },
+  }
+}
+
+/** Listens on a free port and prints its address. */
+async function serve(latencyMs: number): Promise<void> {
   const lane = builtinEnvironment('lane')
   const tools = lane.tools.map(({ function: { name, description, parameters } }) => ({ name, description, input_schema: parameters }))
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
@@ -46,12 +63,7 @@ export async function startSlowLane(latencyMs: number): Promise<SlowLane> {
       void answer(request).then((reply) => socket.send(JSON.stringify(reply)))
     })
   })
-  return {
-    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`,
-    stop: () =>
-      new Promise((resolve) => {
-        for (const client of server.clients) client.terminate()
-        server.close(() => resolve())
-      }),
-  }
+  process.stdout.write(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws\n`)
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await serve(Number(process.argv[2]))

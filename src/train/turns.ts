@@ -1,16 +1,19 @@
 /** One engine for a rollout and an update at once: the rollout goes first, and while it waits for its environment the update goes on by a piece. */
 
 import type { SequenceScores, TrainSequence } from '../core/engine'
-import { type PauseGate, waitAtGate } from '../core/sleep'
+import { type PauseGate, sleep, waitAtGate } from '../core/sleep'
 import type { Rest } from '../rollout/types'
 import { assertNotStopped } from './guard'
 import type { UpdateEngine } from './update'
 
-/** Most tokens of a piece of an update, as many as an engine computes at once: what a rollout may have to wait for, should its environment answer meanwhile. */
-const PIECE_TOKENS = 1024
+/** Most tokens of a piece of an update: what a rollout may have to wait for, should its environment answer meanwhile. */
+const PIECE_TOKENS = 512
+/** Before a piece, ms: what the sockets have brought meanwhile is taken in, and may be answered. */
+const SETTLE_MS = 4
 
 export class EngineTurns {
   private resting = false
+  private over = false
   private wake: () => void = () => undefined
   /** The piece that is being computed; never rejects. */
   private piece: Promise<unknown> = Promise.resolve()
@@ -28,6 +31,7 @@ export class EngineTurns {
 
   /** The rollout needs the engine no more. */
   end(): void {
+    this.over = true
     this.open()
   }
 
@@ -43,6 +47,7 @@ export class EngineTurns {
   async take<T>(gate: PauseGate, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     do {
       if (!this.resting) await new Promise<void>((resolve) => (this.wake = resolve))
+      if (!this.over) await sleep(SETTLE_MS, signal)
       await waitAtGate(gate, signal)
       assertNotStopped(signal)
     } while (!this.resting)

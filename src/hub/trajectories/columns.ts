@@ -76,7 +76,7 @@ const AFTER_REWARD: readonly Column[] = [
   },
   { name: 'authors', shape: list(string), about: '`model`, `environment` or `template`' },
   { name: 'sampler_logprobs', shape: list(double), about: 'log-prob (nats) that the sampler drew the token with; 0 where mask is 0' },
-  { name: 'train_logprobs', shape: list(double), about: 'log-prob by the training graph before the update (π_old); null where `train_mask` is 0 all over' },
+  { name: 'train_logprobs', shape: list(double), about: 'log-prob by the training graph before the update (π_old), or of a batch that was sampled ahead (max_staleness 1) the sampler’s; null where `train_mask` is 0 all over' },
   { name: 'entropies', shape: list(double), about: 'entropy (nats) of the distribution the token was drawn from; null likewise' },
   { name: 'texts', shape: list(string), about: 'text of every token' },
   { name: 'alternative_ids', shape: list(list(int32)), about: 'the likeliest tokens where the model sampled, best first; empty elsewhere' },
