@@ -34,6 +34,15 @@ it('paints, and moves the recorded run, from little JavaScript', async () => {
   expect(script, JSON.stringify(files.slice(0, 8))).toBeLessThan(MOST_SCRIPT)
 })
 
+it('trains on onnxruntime and its threads, where our own kernels do not fit', async () => {
+  const settings = { env: 'echo', seed: 7, prompts_per_step: 1, num_generations: 4, max_steps: 1, precision: 'int8' }
+  const page = await openPlayground(browser, `${server.url}some/folder/`, linkOf(settings))
+  await page.press('train')
+  expect((await page.until('finished')).history).toHaveLength(1)
+  page.expectQuiet()
+  await page.close()
+})
+
 it('trains from a subfolder', async () => {
   const settings = { env: 'echo', seed: 7, prompts_per_step: 1, num_generations: 4, max_steps: 1 }
   const page = await openPlayground(browser, `${server.url}some/folder/`, linkOf(settings))
