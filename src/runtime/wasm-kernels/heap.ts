@@ -178,7 +178,11 @@ export class Heap {
     const inLanes = rows > 4 && rows <= LANES && w.depth <= LANE_DEPTHS[0] && (second?.w.depth ?? 0) <= LANE_DEPTHS[1]
     if (inLanes) return this.multiplyLanes(x, rows, w, y, from, [first, last], second)
     const most = rows <= 2 || rows === 4 ? last - first : Math.max(4, Math.floor(CACHED_BYTES / size))
-    for (let panel = first; panel < last; panel += most) this.multiplyRows(x, rows, w, y, from, [panel, Math.min(last, panel + most)], second)
+    for (let panel = first; panel < last; panel += most) {
+      const count = Math.min(most, last - panel)
+      if (rows > 4 && w.panels * size >= FAR_BYTES) this.kernels.touch(w.at + panel * size, count * size)
+      this.multiplyRows(x, rows, w, y, from, [panel, panel + count], second)
+    }
   }
 
   private multiplyLanes(x: Rows, rows: number, { at, depth }: Packed, y: Rows, from: number, [first, last]: readonly [number, number], second: Second | null): void {

@@ -1,7 +1,7 @@
 /** One decoder layer over rows, for decoding and for training alike: norm, q k v, attention over what a row sees, and the MLP. */
 
 import { attend, type Block, type Tokens } from './attention'
-import { type Heap, MANY_ROWS, type Packed, type Rows, type Second } from './heap'
+import { type Heap, type Packed, type Rows, type Second } from './heap'
 import type { GroupPlan, LayerPlan, Plan } from './plan'
 import { PANEL } from './kernels'
 import { keyWidth, queryWidth, qkvWidth } from './plan'
@@ -60,9 +60,12 @@ export interface Batch {
 export const shift = ({ at, stride }: Rows, floats: number): Rows => ({ at: at + 4 * floats, stride })
 export const rowAt = ({ at, stride }: Rows, row: number): number => at + 4 * stride * row
 
-/** Threads share many rows, and the columns of few. */
+/** Rows from which threads share the rows of a product; below it they share its columns, and each reads its own part of the matrix. */
+const SHARED_ROWS = 128
+
+/** What a thread does of a product. */
 function parts({ team }: Runner, rows: number, panels: number): { rows: readonly [number, number]; panels: readonly [number, number] } {
-  return rows < MANY_ROWS ? { rows: [0, rows], panels: share(team, panels, 4) } : { rows: share(team, rows, 4), panels: [0, panels] }
+  return rows < SHARED_ROWS ? { rows: [0, rows], panels: share(team, panels, 2) } : { rows: share(team, rows, 4), panels: [0, panels] }
 }
 
 /** y = x · w, added to what lies at `from` in y's strides, if anything, and to `second`'s product, by all threads. */
