@@ -4,6 +4,7 @@ import react from '@vitejs/plugin-react'
 import type { UserConfig } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { ship } from './e2e/tools/ship.ts'
+import { tokenizerAlone } from './e2e/tools/tokenizer-alone.ts'
 import { woff2Only } from './e2e/tools/woff2-only.ts'
 import about from './package.json' with { type: 'json' }
 import { ISOLATION_HEADERS } from './src/service-worker/isolation.ts'
@@ -13,7 +14,7 @@ import { ISOLATION_HEADERS } from './src/service-worker/isolation.ts'
  * engine; merged with its other build, each would be a thread of both. The first session would never be ready.
  */
 const ortAlone = [
-  { name: 'onnxruntime-wasm', test: /[\\/]ort\.wasm\.bundle/, priority: 2 },
+  { name: 'onnxruntime-wasm', test: /[\\/]ort(\.wasm\.bundle|-wasm-simd-threaded\.wasm)/, priority: 2 },
   { name: 'onnxruntime', test: /[\\/]onnxruntime-(web|common)[\\/]/, priority: 1 },
 ]
 
@@ -60,7 +61,7 @@ export function appConfig(isolated: boolean): UserConfig {
     define: { __VERSION__: JSON.stringify(about.version) },
     plugins: [react(), woff2Only(), ship()],
     // The default (iife) cannot import() inside a worker.
-    worker: { format: 'es', rolldownOptions: { output: { codeSplitting: codeSplitting() } } },
+    worker: { format: 'es', plugins: () => [tokenizerAlone()], rolldownOptions: { output: { codeSplitting: codeSplitting() } } },
     // transformers brings its own onnxruntime-web: two copies would be 27 MB more and two `env` objects.
     resolve: { dedupe: ['onnxruntime-web', 'onnxruntime-common', 'react', 'react-dom'] },
     optimizeDeps: {
