@@ -89,9 +89,11 @@ function blockedBy(recording: boolean, measuring: boolean, distrusted: boolean, 
 
 type Driven = Read & Pick<Stores, 'controller' | 'display'>
 
-/** Train: begins or goes on with the run, whatever is shown. */
+/** Train: begins or goes on with the run, whatever is shown. The recorded run rests: what is loaded may need the processor. */
 export function pressTrain(stores: Driven): void {
-  if (transportOf(stores).train.can) stores.controller.train()
+  if (!transportOf(stores).train.can) return
+  stores.replay.pause()
+  stores.controller.train()
 }
 
 /** Holds what runs; what it held of the recorded run it plays on. */
