@@ -11,9 +11,6 @@ import { share } from './team'
 /** Floats of a thread's room: what tokens are paid and its slope, queries and slopes as lanes and as panels, means. */
 export const backwardAttentionRoom = (plan: Plan, most: number): number => 2 * attentionRoom(plan, most) + 2 * LANES * plan.dim + LANES
 
-/** Tokens whose slopes stay near while all of their floats are added to. */
-const NEAR_TOKENS = 64
-
 interface Work {
   tokens: Tokens
   p: number
@@ -90,11 +87,7 @@ function blockBack(runner: Runner, block: Block, head: number, layer: LayerValue
 /** out[token] += Σ over a block's rows of weights [tokens, 8] · x [rows, dim]. */
 function spreadBlock({ heap, plan: { dim } }: Runner, count: number, runs: readonly Run[], weights: number, x: Rows, room: number, out: Rows, column: number): void {
   heap.kernels.panels(x.at, 4 * x.stride, count, room, dim)
-  for (const { first, n, at } of runs) {
-    for (let j = 0; j < n; j += NEAR_TOKENS) {
-      heap.kernels.spread8(weights + 4 * LANES * (at + j), room, rowAt(out, first + j) + column, 4 * out.stride, Math.min(NEAR_TOKENS, n - j), dim)
-    }
-  }
+  for (const { first, n, at } of runs) heap.kernels.spread8(weights + 4 * LANES * at, room, rowAt(out, first) + column, 4 * out.stride, n, dim)
 }
 
 /** Adds the threads' slopes of keys and values, always in the same order. */

@@ -1,6 +1,6 @@
 /** Code of attention over blocks of eight queries of one head: they are lanes of two registers, so that each key and value is read once for all. */
 
-import { type Code, f32x4, FunctionWriter, get, i32, type Local, set, type WrittenFunction } from './assembler'
+import { type Code, f32x4, FunctionWriter, get, i32, type Local, set, when, type WrittenFunction } from './assembler'
 import { expIn } from './exponential'
 import { LANES, PANEL } from './product-code'
 
@@ -76,25 +76,36 @@ export function writeSoftmaxBackward8(): WrittenFunction {
   return { name: 'softmaxBackward8', writer, body }
 }
 
+/** Tokens whose slopes stay near while all of their floats are added to. */
+const NEAR_TOKENS = 16
+
 export function writeSpread8(): WrittenFunction {
   const writer = new FunctionWriter(Array.from({ length: 6 }, () => 'i32' as const))
   const [weights, x, out, outStride, n, dim] = writer.params as [Local, Local, Local, Local, Local, Local]
-  const [d, j, weight, row] = writer.localsOf('i32', 4) as [Local, Local, Local, Local]
+  const [first, count, d, j, weight, row, panel, column] = writer.localsOf('i32', 8) as [Local, Local, Local, Local, Local, Local, Local, Local]
   const queries = writer.localsOf('v128', LANES)
   const sum = writer.local('v128')
-  const body = writer.loop(d, get(dim), PANEL, [
-    ...queries.flatMap((query, i) => set(query, f32x4.load(get(x), 4 * PANEL * i))),
-    ...set(weight, get(weights)),
-    ...set(row, get(out)),
-    ...writer.loop(j, get(n), 1, [
-      ...set(sum, f32x4.load(get(row))),
-      ...queries.flatMap((query, i) => set(sum, f32x4.add(get(sum), f32x4.mul(f32x4.loadSplat(get(weight), 4 * i), get(query))))),
-      ...f32x4.store(get(row), get(sum)),
-      ...plus(weight, i32.const(ROW)),
-      ...plus(row, get(outStride)),
+  const body = writer.loop(first, get(n), NEAR_TOKENS, [
+    ...set(count, i32.const(NEAR_TOKENS)),
+    ...when(i32.ltS(i32.sub(get(n), get(first)), i32.const(NEAR_TOKENS)), set(count, i32.sub(get(n), get(first)))),
+    ...set(panel, get(x)),
+    ...set(column, get(out)),
+    ...writer.loop(d, get(dim), PANEL, [
+      ...queries.flatMap((query, i) => set(query, f32x4.load(get(panel), 4 * PANEL * i))),
+      ...set(weight, get(weights)),
+      ...set(row, get(column)),
+      ...writer.loop(j, get(count), 1, [
+        ...set(sum, f32x4.load(get(row))),
+        ...queries.flatMap((query, i) => set(sum, f32x4.add(get(sum), f32x4.mul(f32x4.loadSplat(get(weight), 4 * i), get(query))))),
+        ...f32x4.store(get(row), get(sum)),
+        ...plus(weight, i32.const(ROW)),
+        ...plus(row, get(outStride)),
+      ]),
+      ...plus(panel, i32.const(4 * PANEL * LANES)),
+      ...plus(column, i32.const(4 * PANEL)),
     ]),
-    ...plus(x, i32.const(4 * PANEL * LANES)),
-    ...plus(out, i32.const(4 * PANEL)),
+    ...set(weights, get(weight)),
+    ...plus(out, i32.mul(get(outStride), i32.const(NEAR_TOKENS))),
   ])
   return { name: 'spread8', writer, body }
 }

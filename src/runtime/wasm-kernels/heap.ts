@@ -177,7 +177,7 @@ export class Heap {
     const size = w.depth * PANEL * 4
     const inLanes = rows > 4 && rows <= LANES && w.depth <= LANE_DEPTHS[0] && (second?.w.depth ?? 0) <= LANE_DEPTHS[1]
     if (inLanes) return this.multiplyLanes(x, rows, w, y, from, [first, last], second)
-    const most = rows <= 2 || rows === 4 ? last - first : Math.max(4, Math.floor(CACHED_BYTES / size))
+    const most = rows <= 2 || rows === 4 ? last - first : Math.max(4, 2 * Math.floor(CACHED_BYTES / size / 2))
     for (let panel = first; panel < last; panel += most) {
       const count = Math.min(most, last - panel)
       if (rows > 4 && w.panels * size >= FAR_BYTES) this.kernels.touch(w.at + panel * size, count * size)
