@@ -12,11 +12,9 @@ const ALIGN = 64
 const SLACK = 1024 * 1024
 /** Bytes of a matrix that a block of rows goes over before the next: they stay in a core's own cache. */
 const CACHED_BYTES = 192 * 1024
-/** Rows from which a product goes over pieces of the matrix that stay cached; below it, over all of it for each few rows. */
-export const MANY_ROWS = 16
 /** Depths of a product's two factors that lanes are made of; deeper ones are multiplied four rows at a time. */
 const LANE_DEPTHS = [4096, 512] as const
-/** Depth whose lanes stay in the nearest cache beside a panel's. */
+/** Depth whose lanes stay in the nearest cache beside a panel's; for deeper ones, pieces of the matrix are brought near before they are used. */
 const NEAR_DEPTH = 1024
 /** Bytes of a matrix from which it comes from memory each time: one stream after the other is read, not several side by side. */
 const FAR_BYTES = 1024 * 1024
