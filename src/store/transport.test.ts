@@ -108,6 +108,20 @@ describe('over the recorded run', () => {
     expect(page.sent()).toEqual(['train'])
   })
 
+  it('Train pressed before the model is there lets it rest, and Pause takes that back', () => {
+    const page = open()
+    const { stores, port } = page
+    page.show()
+    port.say(state({ state: 'loading', what: 'engine', done: 0, total: null }))
+    pressTrain(stores)
+    const { store } = stores.replay
+    expect([page.can(), transportOf(stores).pause.name, store.getState().playing, stores.setup.getState().pressed]).toEqual(['0111', 'Pause', false, true])
+    pressPause(stores)
+    expect([page.can(), transportOf(stores).pause.name, stores.setup.getState().pressed]).toEqual(['1111', 'Play', false])
+    port.say(state({ state: 'ready' }))
+    expect(page.sent()).toEqual(['pause'])
+  })
+
   it('Reset stays with a run that only Reset can mend', () => {
     const page = open()
     page.show(true)

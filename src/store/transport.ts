@@ -42,7 +42,8 @@ export function transportOf(stores: Read): Transport {
   return {
     replay: true,
     train: { ...live.train, hint: live.train.can ? C.replay.train : live.train.hint },
-    pause: { can: true, plays: !playing, ...hold },
+    // What was pressed before the model is there can be taken back first.
+    pause: stores.setup.getState().pressed ? live.pause : { can: true, plays: !playing, ...hold },
     step: { can: true, name: C.step, hint: C.replay.step },
     reset: mends ? live.reset : { can: position > 0, name: C.reset, hint: C.replay.reset, urged: false, rewinds: true },
   }
@@ -100,7 +101,7 @@ export function pressTrain(stores: Driven): void {
 export function pressPause(stores: Driven): void {
   const { replay, pause } = transportOf(stores)
   if (!pause.can) return
-  if (!replay) stores.controller.pause()
+  if (!replay || stores.setup.getState().pressed) stores.controller.pause()
   else if (pause.plays) stores.replay.play()
   else stores.replay.pause()
 }
