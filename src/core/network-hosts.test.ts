@@ -3,11 +3,11 @@ import { DEFAULT_GRPO } from './config'
 import { hasCode, hostsKey, hostsOf, isHost, isLocal, MOST_HOSTS, readHosts, withHosts } from './network-hosts'
 
 describe('a host that can be granted', () => {
-  it.each(['https://a.example', 'https://a.example:8443', 'https://xn--bcher-kva.example', 'http://localhost', 'http://127.0.0.1:8000', 'https://127.0.0.1'])('%s', (host) => {
+  it.each(['https://a.example', 'https://a.example:8443', 'https://xn--bcher-kva.example', 'http://localhost:8080', 'http://127.0.0.1:8000', 'https://127.0.0.1'])('%s', (host) => {
     expect(isHost(host)).toBe(true)
   })
 
-  it.each(['https://A.example', 'https://a.example/', 'https://a.example:443', 'https://a.example:99999', 'https://a.example\n', ' https://a.example', 'https://a.example;', 'https://a.example https://b.example', 'http://a.example', 'http://localhost.a.example', 'https://1.2.3', 'https://[::1]', "'self'", '*', 'data:'])(
+  it.each(['https://A.example', 'https://a.example/', 'https://a.example:443', 'https://a.example:99999', 'https://a.example\n', ' https://a.example', 'https://a.example;', 'https://a.example https://b.example', 'http://a.example', 'http://localhost', 'http://localhost:80', 'http://localhost.a.example', 'https://1.2.3', 'https://[::1]', "'self'", '*', 'data:'])(
     'not %s',
     (host) => {
       expect(isHost(host)).toBe(false)

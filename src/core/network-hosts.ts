@@ -7,8 +7,11 @@ import { singleSpecs } from './environment-spec'
 export const MOST_HOSTS = 8
 export const LONGEST_HOST = 260
 
-/** What a Content-Security-Policy can name, and no sign that could end its list; without https only what leaves no computer. */
-const HOST = /^(https:\/\/[a-z0-9-]+(\.[a-z0-9-]+)*|http:\/\/(localhost|127\.0\.0\.1))(:\d{1,5})?$/
+/**
+ * What a Content-Security-Policy can name, and no sign that could end its list; without https only what leaves no computer, and by its port:
+ * a policy's http host without one covers https, too.
+ */
+const HOST = /^(https:\/\/[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?|http:\/\/(localhost|127\.0\.0\.1):\d{1,5})$/
 
 /** Whether this is an origin that can be granted, written as browsers write it. */
 export const isHost = (text: string): boolean => text.length <= LONGEST_HOST && HOST.test(text) && URL.canParse(text) && new URL(text).origin === text

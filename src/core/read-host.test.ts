@@ -9,7 +9,6 @@ describe('a host', () => {
     ['https://api.example.org:443', 'https://api.example.org'],
     ['https://api.example.org:8443', 'https://api.example.org:8443'],
     ['http://localhost:8000', 'http://localhost:8000'],
-    ['http://127.0.0.1', 'http://127.0.0.1'],
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
   ])('%s is %s', (typed, value) => {
     expect(readHost(typed)).toEqual({ ok: true, value })
@@ -45,6 +44,7 @@ describe('a host', () => {
     ['https://[::1]', 'no IPv6 address'],
     ['https://a_b.example', 'letters, digits, - and dots'],
     ['https://a.example.', 'letters, digits, - and dots'],
+    ['http://127.0.0.1', 'needs a port, such as http://127.0.0.1:8000'],
     ['http://a.example', 'http is for localhost and 127.0.0.1 alone'],
     ['http://localhost.a.example', 'http is for localhost and 127.0.0.1 alone'],
     [`https://${'a.'.repeat(200)}example`, 'is too long'],

@@ -20,6 +20,7 @@ export function readHost(typed: string): ReadHost {
   if (url.username !== '' || url.password !== '' || text.includes('@')) return no('holds a user name or password: name the host alone.')
   if (url.pathname !== '/' || /[?#\\]/.test(text)) return no(`names a place on the host: a grant is for a whole host. Write ${url.origin}.`)
   if (isHost(url.origin)) return { ok: true, value: url.origin }
+  if (isHost(`${url.origin}:8000`)) return no(`needs a port, such as ${url.origin}:8000: without one, browsers let the code reach https there, too.`)
   if (isHost(url.origin.replace('http:', 'https:'))) return no('is without https: http is for localhost and 127.0.0.1 alone.')
   return no('has a name that a browser’s policy cannot hold: letters, digits, - and dots, no IPv6 address.')
 }

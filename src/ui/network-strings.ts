@@ -6,7 +6,7 @@ export const NETWORK_STRINGS = {
   title: 'Network',
   /** The setting's name in links, kept runs and sentences. */
   help:
-    'network_hosts: the hosts that the run’s own code may reach: the class, rollout_func and reward functions alike. The code can send them all that it sees and read what they answer, by fetch, XMLHttpRequest or EventSource. Other hosts, redirects to them, WebSockets and foreign scripts stay shut. Requests come from no site (Origin: null): a server must answer with Access-Control-Allow-Origin: * or null. http is for localhost alone, where the browser may ask you first. Waiting counts in the 10 s of a call, whose end, or the run’s, ends the request. A link or a file can only ask for hosts: they hold when you press Allow. The code is in links and exports: keep keys out of it.',
+    'network_hosts: the hosts that the run’s own code may reach: the class, rollout_func and reward functions alike. The code can send them all that it sees and read what they answer, by fetch, XMLHttpRequest or EventSource. Other hosts, redirects to them, WebSockets and foreign scripts stay shut. Requests come from no site (Origin: null): a server must answer with Access-Control-Allow-Origin: * or null. http is for localhost alone, by its port; the browser may ask you first. Waiting counts in the 10 s of a call, whose end, or the run’s, ends the request. A link or a file can only ask for hosts: they hold when you press Allow. The code is in links and exports: keep keys out of it.',
   off: 'Off: this run’s code reaches no server.',
   on: 'With Allow, this run’s code reaches these hosts and no others:',
   add: 'Add host',

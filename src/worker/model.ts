@@ -70,9 +70,11 @@ export const folderAddress = (model: string): string => new URL(`${model.replace
 
 const library = () => import('@huggingface/transformers')
 
-/** Of tokenizer.json and tokenizer_config.json. Throws where they are not such files, or transformers.js cannot be fetched. */
+/** Of tokenizer.json and tokenizer_config.json. Throws where they are not such files, and PlaygroundError where transformers.js cannot be fetched. */
 async function tokenizerOf(tokenizer: object, config: Record<string, unknown>): Promise<ChatTokenizer> {
-  const { PreTrainedTokenizer } = await library()
+  const { PreTrainedTokenizer } = await library().catch((cause: unknown) => {
+    throw new PlaygroundError('model', 'The page’s tokenizer library could not be fetched from its site.', 'Check the connection, then press Reset; if it happens again, reload the page.', { cause })
+  })
   return new PreTrainedTokenizer(tokenizer, config)
 }
 
@@ -99,6 +101,7 @@ async function loadFolder(model: string, { onProgress, signal }: ModelCallbacks)
 }
 
 function unreadableTokenizer(model: string, cause: unknown): PlaygroundError {
+  if (cause instanceof PlaygroundError) return cause
   const text = cause instanceof Error ? cause.message : String(cause)
   const advice = 'Check that it has a tokenizer.json and a tokenizer_config.json that transformers.js reads.'
   return new PlaygroundError('model', `The tokenizer of ${model} could not be read: ${text}`, advice, { cause })

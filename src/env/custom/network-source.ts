@@ -14,7 +14,7 @@ export const NETWORK_BEFORE = `{ const { Error, Object, Promise, Set, String, Ty
 const hosts = String(self.name || '').split(' ').filter((host) => host !== ''), fetch = self.fetch, refused = new Set(), told = new Set();
 const setting = ' network_hosts, beside the code under Network.';
 const originOf = (address) => { const url = new URL(address); return url.origin === 'null' ? url.protocol : url.origin; };
-const outside = (origin) => 'The code asked ' + origin + (hosts.length === 0 ? ' and has no network.' : ', which is not among its hosts (' + hosts.join(', ') + ').') + ' Grant the host:' + setting;
+const outside = (origin) => !String(origin).startsWith('http') ? 'The code asked ' + origin + ', which no host opens: code in the sandbox reaches hosts by fetch, over https.' : 'The code asked ' + origin + (hosts.length === 0 ? ' and has no network.' : ', which is not among its hosts (' + hosts.join(', ') + ').') + ' Grant the host:' + setting;
 const onwards = (origin) => origin + ' sent the request on to a host that is not among those of the code (' + hosts.join(', ') + '). Grant that one, too:' + setting;
 if (self.addEventListener) self.addEventListener('securitypolicyviolation', (event) => {
   if (event.effectiveDirective !== 'connect-src') return;
