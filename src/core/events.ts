@@ -61,6 +61,8 @@ export type TrainEvent =
   | { type: 'step-started'; step: number; episodes: number; groups: number }
   /** Groups without a signal are sampled again: `episodes` and `groups` of the step from now on, and the numbers of all groups that were replaced. */
   | { type: 'resampled'; step: number; episodes: number; groups: number; discarded: number[] }
+  /** What was sampled of a step, ahead of its turn, goes into no update: the step is sampled again. */
+  | { type: 'step-dropped'; step: number }
   | { type: 'episode-started'; step: number; index: number; group: number; seed: number; prompt: AppendedToken[]; scene?: unknown; /** Which of several plays it. */ environment?: string; /** Of its dataset row. */ columns?: Record<string, unknown>; rewardless?: true }
   | { type: 'tokens'; step: number; index: number; tokens: AppendedToken[] }
   | { type: 'environment-waiting'; step: number; index: number; turn: number }

@@ -37,6 +37,8 @@ export function reduceEvent(view: RunView, event: TrainEvent, tokens: TokenLog, 
       const { step, groups, episodes, discarded } = event
       return changeStep(view, step, (s) => ({ ...s, groupCount: groups, episodeCount: episodes, discarded }))
     }
+    case 'step-dropped':
+      return { ...view, steps: view.steps.filter((s) => s.step !== event.step), waits: { queue: null, away: null } }
     case 'episode-started': {
       tokens.startEpisode(event.step, event.index, event.prompt)
       const { step, index, group, seed, scene, environment, columns, rewardless } = event

@@ -187,9 +187,15 @@ export function trainedBeside({ steps }: Pick<RunView, 'steps'>): StepView | nul
   return steps.slice(0, -1).find((step) => !step.finished && step.training !== null) ?? null
 }
 
-/** Whether a step has begun and not ended. One that was sampled ahead and waits for its update is data: nothing is under way. */
-export function isMidStep({ steps }: Pick<RunView, 'steps'>): boolean {
-  return steps.some(({ finished, ahead, training }) => !finished && !(ahead && training === null))
+/**
+ * Whether a step has begun and not ended. One that was sampled ahead and waits for its update is data: nothing is under way. Nor is anything
+ * of a step that failed: it is begun again.
+ */
+export function isMidStep({ run, steps }: Pick<RunView, 'run' | 'steps'>): boolean {
+  if (run.state === 'failed') return false
+  const open = steps.filter(({ finished }) => !finished)
+  // A step is sampled ahead only while the one before it is trained on.
+  return (run.state === 'paused' && run.at !== undefined) || open.length > 1 || open.some(({ ahead, training }) => !ahead || training !== null)
 }
 
 /** The kept step with this number, or the latest for null; null when its episodes are no longer kept. */

@@ -116,10 +116,17 @@ describe('with max_staleness 1', () => {
 
   it('finishes a step whose successor has no reward, and fails at that one', async () => {
     let silent = false
-    const { trainer } = make({}, { reward: () => (silent ? null : 1) }, {})
+    const { trainer, events } = make({}, { reward: () => (silent ? null : 1) }, {})
     await trainer.step()
     silent = true
     expect((await trainer.step()).step).toBe(2)
+    const told = events.slice(events.findIndex((event) => event.type === 'step-started' && event.step === 3))
+    const named = told.filter(({ type }) => type === 'step-dropped' || type === 'step-finished' || type === 'notice')
+    expect(named).toMatchObject([
+      { type: 'notice', level: 'warning', text: 'The next batch could not be sampled ahead: The environment "Bandit" gave none of the 8 episodes of step 3 a reward. The update goes on without it, and the next step tries again.' },
+      { type: 'step-dropped', step: 3 },
+      { type: 'step-finished', record: { step: 2 } },
+    ])
     await expect(trainer.step()).rejects.toMatchObject({ kind: 'environment' })
     silent = false
     expect((await trainer.step()).metrics['sampling/staleness']).toBe(0)
@@ -132,7 +139,16 @@ describe('with max_staleness 1', () => {
     await expect(trainer.step()).rejects.toMatchObject({ kind: 'non-finite' })
     engine.corrupt = null
     expect(timeless(await trainer.step())).toEqual(timeless((await run({}, {}, 2)).records[1]))
-    expect(events.filter((event) => event.type === 'step-started').map(({ step }) => step)).toEqual([1, 2, 3, 3])
+    expect(events.flatMap((event) => (event.type === 'step-started' || event.type === 'step-dropped' ? [`${event.type.slice(5)} ${event.step}`] : []))).toEqual(['started 1', 'started 2', 'started 3', 'dropped 3', 'started 3'])
+    expect(events.filter(({ type }) => type === 'notice')).toEqual([])
+  })
+
+  it('an update that fails once the next batch is there drops that batch, too', async () => {
+    const { trainer, engine, events } = make()
+    await trainer.step()
+    Object.assign(engine, { optimizerStep: () => Promise.reject(new Error('lost')) })
+    await expect(trainer.step()).rejects.toThrow('lost')
+    expect(events.flatMap((event) => (event.type === 'scored' || event.type === 'step-dropped' ? [`${event.type} ${event.step}`] : []))).toEqual(['scored 1', 'scored 2', 'scored 3', 'step-dropped 3'])
   })
 
   it('samples anew where the weights were changed otherwise in between, and where the run gets a later end', async () => {

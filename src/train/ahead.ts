@@ -56,8 +56,8 @@ export function assertBeside({ scoringEmptiesSlots }: Pick<Sampler, 'scoringEmpt
 }
 
 /**
- * Trains on a step's batch and draws the next one meanwhile. An environment that cannot be used ends the drawing alone: the next step tries
- * again, and fails for itself.
+ * Trains on a step's batch and draws the next one meanwhile. An environment that cannot be used ends the drawing alone, which a notice says:
+ * the next step tries again, and fails for itself. What was drawn of a batch that will not be trained on is told by 'step-dropped'.
  *
  * @throws PlaygroundError 'stopped' when the signal aborts before the optimizer step, which is then not applied, and what the engine throws
  */
@@ -89,10 +89,15 @@ export async function trainAndSample(options: GrpoTrainerOptions, step: number, 
 
   const turns = new EngineTurns()
   const stop = new AbortController()
+  const drop = (): void => options.onEvent({ type: 'step-dropped', step: step + 1 })
   const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
   let played = 0
   const drawing = drawBatch(options, step + 1, { lanes: slots, gate: turns.quiet(pause), signal: either, rest: turns.rest, wait })
-    .then((batch) => ({ batch, error: null }), (error: unknown) => ({ batch: null, error }))
+    .then((batch) => ({ batch, error: null }), (error: unknown) => {
+      if (isOfEnvironment(error)) options.onEvent({ type: 'notice', level: 'warning', text: whyNotAhead(error) })
+      drop()
+      return { batch: null, error }
+    })
     .finally(() => {
       played = watch.read() - began
       turns.end()
@@ -110,9 +115,13 @@ export async function trainAndSample(options: GrpoTrainerOptions, step: number, 
     return { update, seconds, next: batch && { batch, seconds: all - seconds, played, timeline, length: all * 1000 } }
   } catch (error) {
     stop.abort()
-    await drawing
+    if ((await drawing).batch) drop()
     throw error
   }
 }
 
-const isOfEnvironment = (error: unknown): boolean => error instanceof PlaygroundError && (error.kind === 'environment' || error.kind === 'config')
+/** Names no step but the one that the failure names: notices that differ in one step are counted as equal. */
+const whyNotAhead = ({ message }: PlaygroundError): string =>
+  `The next batch could not be sampled ahead: ${message.replace(/\.$/, '')}. The update goes on without it, and the next step tries again.`
+
+const isOfEnvironment = (error: unknown): error is PlaygroundError => error instanceof PlaygroundError && (error.kind === 'environment' || error.kind === 'config')

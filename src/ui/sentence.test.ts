@@ -68,6 +68,17 @@ describe('the sentence of state', () => {
     expect([isMidStep(rests), trainedBeside(rests)]).toEqual([false, null])
     expect(describeRun(rests, 0)).toBe('Paused before the update of step 12 · the rewards are in')
     expect(isMidStep(after([running, ...until('scored', 1)]))).toBe(true)
+    // Nothing of step 12 came of it.
+    const dropped = [running, ...training, ...until('tokens', 1), event({ type: 'environment-away', text: 'the environment failed', seconds: 1 }), event({ type: 'step-dropped', step: 12 })]
+    expect(describeRun(after(dropped), 0)).toBe('Step 11 · training 3/8')
+    expect(after(dropped).waits).toEqual(EMPTY_RUN.waits)
+    const over = after([...dropped, ...first.slice(-1), state({ state: 'paused', step: 11 })])
+    expect([describeRun(over, 0), isMidStep(over)]).toEqual([expect.stringMatching(/^Paused after step 11/), false])
+    // A step that failed is begun again; one that rests by a token or an episode is not over, though its batch was sampled ahead.
+    expect(isMidStep(after([...dropped, state({ state: 'failed', error: '', advice: '', recoverable: true })]))).toBe(false)
+    const waiting = [running, ...scored]
+    const held = (at?: 'episode') => isMidStep(after([...waiting, state({ state: 'paused', step: 11, ...(at && { at }) })]))
+    expect([held(), held('episode')]).toEqual([false, true])
   })
 
   it('counts finished episodes, the turn and the wait', () => {
