@@ -7,6 +7,8 @@ import { engineMessages, scriptedPort, stepMessages } from './testing/script'
 /** Draws at once. */
 const clock = { now: () => 0, schedule: (callback: () => void) => callback() }
 
+const SMALL = { groups: 1, size: 2 }
+
 function page(hash = '') {
   const port = scriptedPort()
   const stores = createStores(port, hash, clock)
@@ -32,6 +34,92 @@ describe('what the buttons do', () => {
     expect([types(), setup.getState().pressed]).toEqual([['configure'], true])
     port.say(...engineMessages().slice(1))
     expect([types(), setup.getState().pressed]).toEqual([['configure', 'train'], false])
+  })
+
+  it('hands over what was changed after such a press before anything is trained', () => {
+    const { controller, port, setup } = page()
+    controller.start()
+    port.say(...engineMessages().slice(0, 1))
+    controller.train()
+    controller.edit((c) => ({ ...c, grpo: { ...c.grpo, learning_rate: 0.5 } }))
+    port.say(...engineMessages().slice(1))
+    expect(port.sent.slice(1)).toMatchObject([{ type: 'configure', config: { grpo: { learning_rate: 0.5 } } }])
+    expect([setup.getState().pressed, hasChanges(setup.getState())]).toEqual([true, false])
+    port.say(...engineMessages())
+    expect([port.sent.slice(2), setup.getState().pressed]).toEqual([[{ type: 'train' }], false])
+  })
+
+  it('begins nothing by such a press once a person must agree to a server', () => {
+    const { controller, port, setup, types } = page()
+    controller.start()
+    port.say(...engineMessages().slice(0, 1))
+    controller.train()
+    setup.setState(({ config }) => ({ config: { ...config, environment: { kind: 'openenv', url: 'ws://localhost:8000' } }, awaitsConsent: true }))
+    port.say(...engineMessages().slice(1))
+    expect([types(), setup.getState()]).toMatchObject([['configure'], { pressed: false, awaitsConsent: true }])
+  })
+
+  it.each([false, true])('goes on with a kept run once it has come when that is pressed before, settings changed: %s', (changed) => {
+    const { controller, port, runs, setup, types } = page()
+    controller.start()
+    port.say(...engineMessages())
+    if (changed) controller.edit((c) => ({ ...c, grpo: { ...c.grpo, learning_rate: 0.5 } }))
+    runs.resume('run-a')
+    // Before the worker says that it loads, and then.
+    controller.train()
+    port.say({ type: 'state', state: { state: 'ready' } }, ...engineMessages().slice(0, 1))
+    controller.train()
+    expect([types(), setup.getState().pressed]).toEqual([['configure', 'resume'], true])
+    const restored = restoredMessage(3, {}, SMALL)
+    port.say({ type: 'cleared' }, { type: 'configured', config: restored.run.config }, ...engineMessages().slice(1, 3), restored)
+    expect(types()).toEqual(['configure', 'resume'])
+    port.say({ type: 'state', state: { state: 'paused', step: 3 } })
+    expect([types(), setup.getState()]).toMatchObject([['configure', 'resume', 'train'], { pressed: false, resuming: null, config: restored.run.config }])
+    port.say({ type: 'state', state: { state: 'paused', step: 4 } })
+    expect(types()).toHaveLength(3)
+  })
+
+  it('hands a later end over to a kept run that was let go on before it came', () => {
+    const { controller, port, runs } = page()
+    runs.resume('run-a')
+    controller.train()
+    port.say(...engineMessages().slice(0, 1), restoredMessage(3, {}, SMALL))
+    controller.edit((c) => ({ ...c, grpo: { ...c.grpo, max_steps: 999 } }))
+    port.say({ type: 'state', state: { state: 'paused', step: 3 } })
+    expect(port.sent.slice(1)).toMatchObject([{ type: 'extend', max_steps: 999 }, { type: 'train' }])
+  })
+
+  it('forgets a press for a kept run at Pause, a failure, another run, and where it came to be measured only', () => {
+    const restored = restoredMessage(3, {}, SMALL)
+    const other = restored.run.config.precision === 'int4' ? 'float32' : 'int4'
+    const ends: ((on: ReturnType<typeof page>) => void)[] = [
+      ({ controller }) => controller.pause(),
+      ({ port }) => port.say({ type: 'state', state: { state: 'failed', error: 'It is gone.', advice: '', recoverable: true } }),
+      ({ runs }) => runs.resume('run-b'),
+      ({ controller }) => controller.reset(),
+      ({ runs, controller, port }) => {
+        runs.resume('run-a', other)
+        controller.train()
+        port.say(restored)
+      },
+    ]
+    for (const end of ends) {
+      const on = page()
+      on.runs.resume('run-a')
+      on.controller.train()
+      expect(on.setup.getState().pressed).toBe(true)
+      end(on)
+      expect(on.setup.getState().pressed).toBe(false)
+      on.port.say(restored, { type: 'state', state: { state: 'paused', step: 3 } })
+      expect(on.types()).not.toContain('train')
+    }
+    // What was pressed for the first load is not for the run that is chosen then.
+    const { controller, port, runs, setup, types } = page()
+    controller.train()
+    runs.resume('run-a')
+    expect(setup.getState().pressed).toBe(false)
+    port.say(restored, { type: 'state', state: { state: 'paused', step: 3 } })
+    expect(types()).toEqual(['configure', 'resume'])
   })
 
   it('forgets such a press at Pause, a failure, a load that is stopped, and another choice', () => {

@@ -2,7 +2,7 @@
 
 import type { RunConfig } from '../core/config'
 import type { EnvironmentSpec } from '../core/environment-spec'
-import type { EvaluationHow } from '../core/run-record'
+import type { EvaluationHow, RunRecord } from '../core/run-record'
 import type { Command, EvaluationResult, Grain, Message } from '../worker/protocol'
 import { createModelActions, type ModelActions } from './model-actions'
 import { needsLoad } from './model-settings'
@@ -14,7 +14,7 @@ import { isRecording } from './restore'
 import type { RunStore } from './run-store'
 import type { SelectionStore } from './selection-store'
 import { type SettingKey, type SettingValue, withSettings } from './settings'
-import { hasChanges, onlyEndDiffers, type SetupStore } from './setup-store'
+import { hasChanges, isToMeasure, onlyEndDiffers, type SetupStore, type SetupView } from './setup-store'
 import { isActive, isBroken, type RunView } from './view'
 
 /** The worker as the page sees it. */
@@ -49,7 +49,7 @@ export interface Controller {
   evaluate(episodes: number, how?: EvaluationHow): Promise<EvaluationResult>
 }
 
-const ENDS_WAIT: readonly Command['type'][] = ['configure', 'pause-load', 'cancel-load']
+const ENDS_WAIT: readonly Command['type'][] = ['configure', 'resume', 'pause-load', 'cancel-load']
 
 /** Nothing would be lost by configuring anew: no step was begun. */
 export function isFresh(view: RunView): boolean {
@@ -72,11 +72,12 @@ export function createController(
   port.onMessage((message) => {
     run.receive(message)
     model.receive(message)
-    if (message.type === 'state' && (message.state.state === 'failed' || message.state.state === 'load-paused')) keep(null)
-    if (message.type === 'state' && message.state.state === 'ready' && afterReady) {
+    if (message.type === 'state' && (message.state.state === 'failed' || message.state.state === 'load-paused')) giveUp()
+    if (message.type === 'state' && (message.state.state === 'ready' || message.state.state === 'paused') && afterReady && !setup.getState().resuming) {
       const command = afterReady
       keep(null)
-      port.send(command)
+      // As if it were pressed now: the settings may have been changed since.
+      if (!setup.getState().awaitsConsent) go(command)
     }
     if (message.type === 'environment') offerPrompts(message)
     // A failed change: the controls keep it, the run that goes on has these.
@@ -85,7 +86,7 @@ export function createController(
     if (message.type === 'cleared') opening = false
     if (ended || message.type === 'restored') selection.setState({ step: null, token: null })
     // A run that was gone on with brings its settings; a recording leaves those of the run that is loaded.
-    if (message.type === 'restored' && !isRecording(message.run)) takeOver(message.run.config)
+    if (message.type === 'restored' && !isRecording(message.run)) takeOver(message.run)
     // Nothing is trained under what is only looked at.
     if (message.type === 'restored' && isRecording(message.run)) keep(null)
     if (message.type === 'evaluation') {
@@ -114,14 +115,21 @@ export function createController(
     if (setup.getState().pressed !== (command !== null)) setup.setState({ pressed: command !== null })
   }
 
-  function takeOver(config: RunConfig) {
+  /** What was pressed before was meant for another run. */
+  function giveUp(resuming: SetupView['resuming'] = null) {
     keep(null)
-    setup.setState({ config, applied: config, awaitsConsent: false, problems: [] })
+    if (setup.getState().resuming !== resuming) setup.setState({ resuming })
+  }
+
+  function takeOver({ config }: RunRecord) {
+    const { resuming } = setup.getState()
+    // What was pressed while it loaded begins once it rests, unless it came to be measured only.
+    if (resuming === null || isToMeasure(resuming, config)) keep(null)
+    setup.setState({ config, applied: config, awaitsConsent: false, problems: [], resuming: null })
   }
 
   function send(command: Command) {
-    // What was pressed before was meant for another run.
-    if (ENDS_WAIT.includes(command.type)) keep(null)
+    if (ENDS_WAIT.includes(command.type)) giveUp(command.type === 'resume' ? command : null)
     if (command.type === 'configure') {
       // The first time nothing is gone: the token is the link's.
       if (setup.getState().applied !== null) selection.setState({ step: null, token: null })
@@ -148,6 +156,12 @@ export function createController(
     run.flush()
     // Nothing can be trained on from what was read from a file.
     if (run.getState().recording !== null) return
+    // A new configuration would give up the kept run that loads.
+    if (state.resuming !== null) {
+      keep(command)
+      selection.setState({ step: null })
+      return
+    }
     const fresh = state.applied === null || isFresh(run.getState())
     if (isDistrusted(run.getState().engine, models.getState()) || (fresh && needsLoad(state))) return
     if (state.applied === null || (hasChanges(state) && fresh)) {

@@ -37,11 +37,12 @@ export function createStores(engine: EnginePort, hash: string, clock: Clock): St
   setup.setState({ config: link.config, problems: link.problems, awaitsConsent: asksForConsent(link.config) })
   const chat = createChat(port)
   const play = createPlay(port, setup, clock)
-  const runs = createRuns(port)
   const examinations = createExaminations(port, run)
   const compare = createCompare(port)
   const guard = createGuard(port)
   const controller = createController(port, run, setup, selection, models)
+  // What is pressed while a kept run loads waits for that.
+  const runs = createRuns({ ...port, send: controller.send })
   const takeAway = createTakeAway(port, controller.evaluate)
   const account = createAccount(controller.model.setToken)
   const replay = createReplay(browserFrames, () => display.getState().speed)

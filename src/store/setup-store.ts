@@ -2,6 +2,7 @@
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { RunConfig } from '../core/config'
+import type { Command } from '../worker/protocol'
 import { defaultConfig } from './presets'
 import type { SettingKey } from './settings'
 
@@ -18,16 +19,23 @@ export interface SetupView {
   refused: readonly SettingKey[]
   /** Train or Step was pressed before the model was there: it begins then. */
   pressed: boolean
+  /** What loads a kept run, while that has not come. */
+  resuming: Extract<Command, { type: 'resume' }> | null
 }
 
 export type SetupStore = StoreApi<SetupView>
 
 export function createSetupStore(): SetupStore {
-  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false, refused: [], pressed: false }))
+  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false, refused: [], pressed: false, resuming: null }))
 }
 
 /** Whether two configs say the same. */
 export const sameConfig = (a: RunConfig, b: RunConfig): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** Whether a kept run with these settings is loaded on another base than they say: it can be measured there, not trained. */
+export function isToMeasure({ precision }: NonNullable<SetupView['resuming']>, config: RunConfig): boolean {
+  return precision !== undefined && precision !== config.precision
+}
 
 /** Whether the controls differ from what the worker has. */
 export function hasChanges({ config, applied }: SetupView): boolean {

@@ -8,6 +8,7 @@ import { createStores } from './create'
 import { type RecordedRun, readRecordedRun } from './recorded-run'
 import { RECORDED_RUN_PATH } from './replay-start'
 import { setSetting } from './settings'
+import { restoredMessage, runRecord, runsMessage } from './testing/kept'
 import { engineMessages, scriptedPort, stepMessages } from './testing/script'
 import { pressPause, pressPlayPause, pressReset, pressStep, pressTrain, transportOf } from './transport'
 
@@ -75,6 +76,32 @@ describe('the controls of a run', () => {
     port.say(state({ state: 'paused', step: 0 }))
     pressPlayPause(stores)
     expect(sent()).toEqual(['train', 'pause', 'train'])
+  })
+
+  it('let a kept run that loads go on as soon as it is there, and Pause takes that back', () => {
+    const { stores, port, can, sent } = open()
+    const controls = () => [can(), transportOf(stores).train.hint]
+    // The run before it has steps.
+    port.say(...stepMessages(1), state({ state: 'paused', step: 1 }))
+    stores.runs.resume('run-a')
+    port.say(state({ state: 'loading', what: 'engine', done: 0, total: null }))
+    expect(controls()).toEqual(['1010', S.controls.trainHint])
+    pressTrain(stores)
+    expect(controls()).toEqual(['0100', S.controls.pressedHint])
+    pressPause(stores)
+    expect(controls()).toEqual(['1010', S.controls.trainHint])
+    port.say(restoredMessage(2, {}, { groups: 1, size: 2 }), state({ state: 'paused', step: 2 }))
+    expect([can(), sent()]).toEqual(['1011', ['resume', 'pause']])
+  })
+
+  it('promise nothing of a kept run that comes to be measured only', () => {
+    const { stores, port, can } = open()
+    const record = runRecord()
+    port.say(runsMessage([record]))
+    stores.runs.resume(record.id, record.config.precision === 'int4' ? 'float32' : 'int4')
+    expect([can(), transportOf(stores).train.hint]).toEqual(['0000', S.runs.measuring])
+    stores.runs.resume(record.id, record.config.precision)
+    expect([can(), transportOf(stores).train.hint]).toEqual(['1010', S.controls.trainHint])
   })
 
   it('urge to Reset where only that takes changed settings over', () => {

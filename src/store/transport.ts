@@ -6,7 +6,8 @@ import { isFresh } from './controller'
 import type { Stores } from './hooks'
 import { needsLoad } from './model-settings'
 import { isDistrusted } from './model-store'
-import { hasChanges, onlyEndDiffers } from './setup-store'
+import type { RunsView } from './runs-store'
+import { hasChanges, isToMeasure, onlyEndDiffers, type SetupView } from './setup-store'
 import { isActive, isBroken } from './view'
 
 export interface Control {
@@ -56,9 +57,13 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
   const [fresh, waits] = [isFresh(view), needsLoad(setup)]
   const changed = hasChanges(setup) && !onlyEndDiffers(setup)
   const endsLater = run.state === 'finished' && onlyEndDiffers(setup) && setup.config.grpo.max_steps > run.step
-  const blocked = blockedBy(view.recording !== null, runs.store.getState().measuring !== null, isDistrusted(view.engine, models.getState()), fresh && waits)
-  const pressed = run.state === 'loading' && setup.pressed
-  const idle = run.state === 'ready' || run.state === 'paused' || endsLater || (run.state === 'failed' && run.recoverable) || (run.state === 'loading' && fresh && !pressed)
+  const { resuming } = setup
+  const measuring = resuming ? isMeasured(resuming, runs.store.getState().runs) : runs.store.getState().measuring !== null
+  const blocked = blockedBy(view.recording !== null, measuring, isDistrusted(view.engine, models.getState()), !resuming && fresh && waits)
+  const loading = run.state === 'loading' || (resuming !== null && !isActive(run))
+  const pressed = loading && setup.pressed
+  const rests = run.state === 'ready' || run.state === 'paused' || endsLater || (run.state === 'failed' && run.recoverable)
+  const idle = loading ? (fresh || resuming !== null) && !pressed : rests
   const canRun = idle && !setup.awaitsConsent && blocked === null
   // A server, or a Space that wakes, is waited for: that can be stopped, and begun again by Reset.
   const connecting = run.state === 'loading' && run.what === 'environment'
@@ -73,13 +78,18 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
     pause: { can: connecting || pressed || run.state === 'running', plays: false, name: C.pause, hint: connecting ? S.environment.stopWaiting : pressed ? C.takeBack : C.pauseHint },
     step: { can: canRun, name: C.step, hint: blocked ?? C.stepHint },
     reset: {
-      can: run.state !== 'loading' && !stopped && !setup.awaitsConsent && !waits,
+      can: !loading && !stopped && !setup.awaitsConsent && !waits,
       name: C.reset,
       hint: waits ? S.model.loadFirst : changed ? C.resetChanged : fresh ? C.resetFresh : C.resetHint,
       urged: changed && !waits && !fresh,
       rewinds: false,
     },
   }
+}
+
+function isMeasured(resuming: NonNullable<SetupView['resuming']>, runs: RunsView['runs']): boolean {
+  const record = runs?.find(({ id }) => id === resuming.id)
+  return record !== undefined && isToMeasure(resuming, record.config)
 }
 
 function blockedBy(recording: boolean, measuring: boolean, distrusted: boolean, unloaded: boolean): string | null {
