@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { connectEngine } from './client'
 import type { Message } from './protocol'
 
@@ -18,6 +18,23 @@ describe('engine client', () => {
     client.send({ type: 'train' })
     worker.onmessage?.call(worker as unknown as Worker, { data: [{ type: 'cleared' }, { type: 'state', state: { state: 'ready' } }] } as MessageEvent)
     expect([worker.posted, heard]).toEqual([[{ type: 'train' }], [{ type: 'cleared' }, { type: 'state', state: { state: 'ready' } }]])
+  })
+
+  it('lets no listener that fails cost the others a message, and still tells of the failure', () => {
+    const told: (() => void)[] = []
+    const microtasks = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((callback) => void told.push(callback))
+    const worker = fakeWorker()
+    const client = connectEngine(worker as unknown as Worker)
+    const heard: string[] = []
+    client.onMessage(({ type }) => {
+      if (type === 'cleared') throw new Error('Not drawn.')
+    })
+    client.onMessage(({ type }) => heard.push(type))
+    worker.onmessage?.call(worker as unknown as Worker, { data: [{ type: 'cleared' }, { type: 'state', state: { state: 'ready' } }] } as MessageEvent)
+    microtasks.mockRestore()
+    expect(heard).toEqual(['cleared', 'state'])
+    expect(told).toHaveLength(1)
+    expect(told[0]).toThrow('Not drawn.')
   })
 
   it('turns a dead worker into a failed state with advice', () => {

@@ -19,7 +19,16 @@ export function createEngineClient(): EngineClient {
 export function connectEngine(worker: Worker): EngineClient {
   const listeners: ((message: Message) => void)[] = []
   const tell = (message: Message) => {
-    for (const listener of listeners) listener(message)
+    for (const listener of listeners) {
+      try {
+        listener(message)
+      } catch (error) {
+        // It is told like any other, but neither the other listeners nor the messages behind it are lost.
+        queueMicrotask(() => {
+          throw error
+        })
+      }
+    }
   }
   const fail = (error: string) => {
     const advice = 'Reload the page; if it happens again, choose the other backend or smaller settings.'
