@@ -18,7 +18,8 @@ describe('a host', () => {
   it.each([
     ['', 'Write a host'],
     ['api.example.org', 'does not begin with https://'],
-    ['localhost:8000', 'does not begin with https://'],
+    ['localhost:8000', 'does not begin with http://, as in http://localhost:8000.'],
+    ['localhost', 'as in http://localhost:8000.'],
     ['javascript:alert(1)', 'does not begin with https://'],
     ['data:text/html,x', 'has a space, comma, semicolon or quotation mark'],
     ["'self'", 'quotation mark'],

@@ -14,6 +14,7 @@ export function readHost(typed: string): ReadHost {
   if (/[\s;,'"]/.test(text)) return no('has a space, comma, semicolon or quotation mark: write one host at a time, such as https://api.example.org.')
   if (text.includes('*')) return no('has a *: every host is named by itself.')
   if (/^(ws|wss):/i.test(text)) return no('is a WebSocket: code in the sandbox has none. Name an https host.')
+  if (/^(localhost|127\.0\.0\.1)(:\d+)?$/i.test(text)) return no(`does not begin with http://, as in http://${text}${text.includes(':') ? '' : ':8000'}.`)
   if (!/^https?:\/\//i.test(text)) return no('does not begin with https://, as in https://api.example.org.')
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url) return no('is no host: write it as https://api.example.org or https://api.example.org:8443.')

@@ -34,7 +34,7 @@ export const ARTICLE_STRINGS = {
         { formula: 'advantage' },
         'Every token that the model wrote in an episode gets the episode’s advantage. That is crude, since nobody knows which token made the difference. But a token that occurs mostly in good episodes is pushed up more often than down, and over many steps that is enough.',
         { formula: 'loss' },
-        'Here ρ is the ratio of a token’s probability now to the one it was sampled with. The clip stops a token from pushing further once ρ has left the range from 1 − ε to 1 + ε. With `num_iterations` 1, each batch is used once, ρ is exactly 1, and the clip never acts. The last part, with weight `beta`, holds the model near its start; it is often left out. How the tokens are averaged differs between [loss types](to:trlLossTypes). Press a token of the trajectory and [its own numbers](see:update) stand in the formula.',
+        'Here ρ is the ratio of a token’s probability now to the one it was sampled with. The clip stops a token from pushing further once ρ has left the range from 1 − ε to 1 + ε. With `num_iterations` 1 (and `max_staleness` 0), each batch is used once, ρ is exactly 1, and the clip never acts. The last part, with weight `beta`, holds the model near its start; it is often left out. How the tokens are averaged differs between [loss types](to:trlLossTypes). Press a token of the trajectory and [its own numbers](see:update) stand in the formula.',
       ],
     },
     {

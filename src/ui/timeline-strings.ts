@@ -71,8 +71,8 @@ export const TIMELINE_STRINGS = {
   bottleneck: {
     environment: (share: number, limit: keyof typeof LIMITS, { sessions, slots, trains }: { sessions: number; slots: number; trains: boolean }) =>
       `Nothing is computed ${whole(share)} of the time, because every slot waits for the environment. ${LIMITS[limit](sessions, slots)}${trains ? ' max_staleness 1 would train meanwhile.' : ''}`,
-    training: (share: number, iterations: number, hidden: number) =>
-      `The update takes ${whole(share)} of the step${hidden >= 0.05 ? `, ${whole(hidden)} of it while slots wait for the environment` : ''}. Shorter episodes${iterations > 1 ? ' or fewer num_iterations' : ''} would shorten it.`,
+    training: (share: number, iterations: number, hidden: number, updates: number) =>
+      `The ${updates > 1 ? `${updates} updates in view take` : 'update takes'} ${whole(share)} of the step${hidden >= 0.05 ? `, ${whole(hidden)} of it while slots wait for the environment` : ''}. Shorter episodes${iterations > 1 ? ' or fewer num_iterations' : ''} would shorten it.`,
     ended: (share: number) =>
       `Slots rest ${whole(share)} of the time because their episodes have ended and the longest ones go on. A lower max_completion_length would cut these off.`,
     prefill: (share: number) => `Reading prompts and answers takes ${whole(share)} of the slots’ time. Shorter prompts or fewer tools would shorten it.`,

@@ -54,7 +54,8 @@ export function planParts(plan: readonly PlannedStage[], { max_steps }: Pick<Run
   const steps = Math.max(max_steps, view.history.at(-1)?.step ?? 0)
   const marks = view.evaluations.filter(({ step, scorable }) => step > 0 && scorable > 0).map((evaluation) => markOf(evaluation, steps))
   const made = view.history.length
-  const last = view.stages.findLast(({ planned, after }) => planned !== undefined && after)?.after
+  const waits = stages.some(({ state }) => state === 'now' || state === 'waits')
+  const last = waits ? null : view.stages.findLast(({ planned, after }) => planned !== undefined && after)?.after
   const finished = view.run.state === 'finished'
   const isNow = !finished && view.plan === null && stages.every(({ state }) => state === 'done' || state === 'skipped') && (made > 0 || view.run.state === 'running')
   return [

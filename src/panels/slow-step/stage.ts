@@ -55,6 +55,8 @@ export function light(id: string, about: readonly string[], still: boolean): () 
   const lit = about.flatMap((testId) => document.querySelector<HTMLElement>(`[data-testid="${testId}"]`) ?? [])
   root.dataset['slow'] = id
   for (const element of lit) element.dataset['slowLit'] = ''
+  // A panel that scrolls by itself begins at its top.
+  if (lit[0]?.classList.contains('panel')) lit[0].scrollTop = 0
   lit[0]?.scrollIntoView({ block: 'nearest', inline: 'start', behavior: still ? 'auto' : 'smooth' })
   return () => {
     delete root.dataset['slow']

@@ -16,7 +16,7 @@ export function sentenceOf(shares: Shares, scheduler: Scheduler): string {
   const bottleneck = bottleneckOf(shares, scheduler)
   const { kind, share } = bottleneck
   if (kind === 'environment') return T.bottleneck.environment(share, bottleneck.limit, { sessions: scheduler.sessions ?? 0, slots: shares.slots, trains: shares.training >= WORTH_HIDING && !scheduler.ahead })
-  if (kind === 'training') return T.bottleneck.training(share, shares.iterations, bottleneck.hidden)
+  if (kind === 'training') return T.bottleneck.training(share, shares.iterations, bottleneck.hidden, shares.updates)
   return T.bottleneck[kind](share)
 }
 

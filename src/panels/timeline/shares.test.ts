@@ -36,7 +36,7 @@ const shares = (change: Partial<Shares> = {}): Shares => ({
   stalled: 0,
   opening: 0,
   slots: 8,
-  iterations: 1,
+  iterations: 1, updates: 1,
   ...change,
 })
 

@@ -21,6 +21,8 @@ export interface Shares {
   /** Number of slots, and of optimizer steps. */
   slots: number
   iterations: number
+  /** Steps whose update is in view: two at the end of a run that sampled ahead. */
+  updates: number
 }
 
 const length = ({ start, end }: { start: number; end: number }) => end - start
@@ -54,6 +56,7 @@ export function sharesOf(spans: readonly TimelineSpan[], total: number): Shares 
     opening: covered(inSlots.flatMap((span) => (span.start < first ? [{ ...span, end: Math.min(span.end, first) }] : []))) / total,
     slots,
     iterations: Math.max(0, ...trainer.map(({ turn }) => turn + 1)),
+    updates: new Set(trainer.map(({ step }) => step)).size,
   }
 }
 

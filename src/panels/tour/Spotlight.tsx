@@ -22,6 +22,8 @@ const ROOM = 12
 
 /** Scrolls so that the element's beginning is in view, below what sticks to the window's top. */
 export function bringIntoView(element: HTMLElement) {
+  // A panel that scrolls by itself begins at its top.
+  if (element.classList.contains('panel')) element.scrollTop = 0
   element.scrollIntoView({ block: 'nearest', inline: 'start', behavior: 'instant' })
   const { top, bottom } = element.getBoundingClientRect()
   const [head, foot] = [headEdge(), footEdge()]

@@ -14,7 +14,7 @@ export const VIEW_EXPLAINERS = {
     'unipo',
     'The order of the episodes in a group: as played, best or worst reward first, most surprising (lowest mean log-prob of the model’s own tokens) or most changed by the update. It only sorts; the numbers stay with their episodes.',
   ),
-  'view:curves': from('trlMetrics', 'Which metrics are drawn, by TRL’s names. Begin with reward, success and entropy. Look at clip_ratio and kl with num_iterations above 1 or beta above 0, and at completions/ and tools/ when the reward falls.'),
+  'view:curves': from('trlMetrics', 'Which metrics are drawn, by TRL’s names. Begin with reward, success and entropy. Look at clip_ratio with num_iterations above 1 or max_staleness 1, at kl with beta above 0, and at completions/ and tools/ when the reward falls.'),
   'view:smoothing': from(
     'smoothing',
     'The weight of what came before in a moving average that is corrected for its beginning, as TensorBoard and W&B draw it; the true values stay as a pale line. 0 draws the values themselves. Near 1 the curve shows the trend of many steps and lags behind: do not read single steps from it.',

@@ -46,7 +46,7 @@ export const METRIC_EXPLAINERS = {
     'klApprox',
     'Distance from the reference policy, mean over trained tokens, by the k3 estimator exp(d) − d − 1 with d the difference of log-probs. Computed only with beta above 0. It starts at 0; slow growth is learning, a jump means that the model went elsewhere.',
   ),
-  'clip_ratio/region_mean': from('trlMetrics', 'Share of trained tokens outside the clip range on the side where clipping stops them. 0 with num_iterations 1. A few percent is usual with more; far above, epsilon is too narrow or the learning rate too high.'),
+  'clip_ratio/region_mean': from('trlMetrics', 'Share of trained tokens outside the clip range on the side where clipping stops them. 0 with num_iterations 1 and max_staleness 0. A few percent is usual with more; far above, epsilon is too narrow or the learning rate too high.'),
   'clip_ratio/low_mean': from('trlMetrics', 'Share of trained tokens with a negative advantage that have already fallen below 1 − epsilon: they push no further down.'),
   'clip_ratio/low_min': from('trlMetrics', 'The smallest share clipped from below in a sequence of the step.'),
   'clip_ratio/high_mean': from('trlMetrics', 'Share of trained tokens with a positive advantage that have already risen above 1 + epsilon_high: they push no further up.'),

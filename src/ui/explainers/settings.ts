@@ -46,7 +46,7 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   ),
   epsilon_high: from(
     'dapo',
-    'The upper clip range on its own; off takes epsilon for both. DAPO uses 0.28 above 0.2 below, so that rare tokens may become likely sooner and entropy does not collapse. It has an effect only where clipping has one: with num_iterations above 1.',
+    'The upper clip range on its own; off takes epsilon for both. DAPO uses 0.28 above 0.2 below, so that rare tokens may become likely sooner and entropy does not collapse. It has an effect only where clipping has one: with num_iterations above 1, or max_staleness 1.',
   ),
   beta: from(
     'trlKl',
@@ -54,7 +54,7 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   ),
   num_iterations: from(
     'trlConfig',
-    'μ: optimizer steps on the same episodes before new ones are sampled. 1 is pure on-policy training: the ratio is exactly 1. With 2 to 4 each batch is used better and clipping begins to matter; with many, the policy runs away from the one that wrote the episodes, and most tokens are clipped.',
+    'μ: optimizer steps on the same episodes before new ones are sampled. 1 is pure on-policy training: the ratio is exactly 1 (with max_staleness 0). With 2 to 4 each batch is used better and clipping begins to matter; with many, the policy runs away from the one that wrote the episodes, and most tokens are clipped.',
   ),
   lr_scheduler_type: from(
     'schedules',
@@ -138,7 +138,7 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   ),
   importance_sampling_level: from(
     'gspo',
-    'Whether the ratio π ÷ π_old is each token’s own, or one for its episode: the geometric mean over its tokens (GSPO). One ratio an episode is less noisy on long ones, and clips or keeps an episode as a whole; its clip range must then be far smaller, about 3e-4. With one update a batch both are 1.',
+    'Whether the ratio π ÷ π_old is each token’s own, or one for its episode: the geometric mean over its tokens (GSPO). One ratio an episode is less noisy on long ones, and clips or keeps an episode as a whole; its clip range must then be far smaller, about 3e-4. With one update a batch, and max_staleness 0, both are 1.',
   ),
   delta: from(
     'intellect2',
