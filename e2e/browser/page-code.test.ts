@@ -200,7 +200,7 @@ it('a class and a rollout_func of a link run once they were allowed, with no net
     'undefined',
     'undefined',
   ])
-  expect(lines.filter((line) => !line.startsWith('seen: ')).join('\n')).toContain(`The code asked ${other.url.replace('http', 'ws')}, which is not among its hosts`)
+  expect(lines.filter((line) => !line.startsWith('seen: ')).join('\n')).toContain(`The code asked ${other.url.replace('http', 'ws')}, which no host opens`)
   expect(granted.asked.filter((each) => each.includes('code.js'))).toEqual([])
 
   // Another list is another sandbox, in which nothing is allowed yet.
@@ -235,6 +235,8 @@ it('rows that are pasted train the model that can answer them, with the settings
   expect(steps[0]?.episodes.map(({ parts }) => Object.keys(parts ?? {}))).toEqual(Array(4).fill(['accuracy_reward']))
   const curve = page.locator('[data-curve-figure="rewards/accuracy_reward/mean"]')
   await expect.poll(() => curve.getAttribute('data-points')).toBe('1')
+  // Train pressed in mid-load hands the new settings over, and ends what came for the old ones.
+  playground.failedRequests.splice(0, Infinity, ...playground.failedRequests.filter((line) => !line.startsWith('net::ERR_ABORTED')))
   playground.expectQuiet()
   await playground.close()
 })
