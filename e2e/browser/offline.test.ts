@@ -161,7 +161,7 @@ it('tells of a new version, changes over on a press and forgets the old one', as
   await Promise.all([page.page.waitForEvent('load'), page.press('update-reload')])
   await page.until('ready')
   await untilKept(page)
-  await expect.poll(() => page.page.evaluate(() => caches.keys())).toEqual([first?.replace(version, 'a-new-version')])
+  await expect.poll(() => page.page.evaluate(() => caches.keys()), { timeout: 20_000 }).toEqual([first?.replace(version, 'a-new-version')])
   expect(await page.page.getByTestId('update').count()).toBe(0)
   page.expectQuiet()
 })
