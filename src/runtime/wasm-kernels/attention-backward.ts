@@ -8,8 +8,8 @@ import type { BackwardScratch } from './layer-backward'
 import { keyWidth, type Plan, queryWidth } from './plan'
 import { share } from './team'
 
-/** Floats of a thread's room: what tokens are paid and its slope, queries and slopes as lanes and as panels, means. */
-export const backwardAttentionRoom = (plan: Plan, most: number): number => 2 * attentionRoom(plan, most) + 2 * LANES * plan.dim + LANES
+/** Floats of a thread's room: what tokens are paid and its slope, queries and slopes as lanes and as panels. */
+export const backwardAttentionRoom = (plan: Plan, most: number): number => 2 * attentionRoom(plan, most) + 2 * LANES * plan.dim
 
 interface Work {
   tokens: Tokens
@@ -17,7 +17,6 @@ interface Work {
   ds: number
   lanes: number
   panels: number
-  means: number
   /** This thread's slopes of all keys and values: it may see any row. */
   dKeys: Rows
   dValues: Rows
@@ -33,7 +32,7 @@ export function attendBack(runner: Runner, batch: Batch, layer: LayerValues, roo
   const lanes = ds + 4 * LANES * (most + 8)
   const panels = lanes + 8 * LANES * dim
   const dKeys = { at: rowAt(room.parts, team.index * rows), stride: 2 * width }
-  const work: Work = { tokens: ownTokens(plan, layer), p, ds, lanes, panels, means: panels + 8 * LANES * dim, dKeys, dValues: shift(dKeys, width) }
+  const work: Work = { tokens: ownTokens(plan, layer), p, ds, lanes, panels, dKeys, dValues: shift(dKeys, width) }
   heap.floats(dKeys.at, rows * dKeys.stride).fill(0)
   const per = heads / kv
   eachUnit(team, blocksIn(runner, batch), kv, (block, group) => {
@@ -63,7 +62,7 @@ function rowBack({ heap: { kernels }, plan }: Runner, { row, runs, total }: Bloc
   })
 }
 
-function blockBack(runner: Runner, block: Block, head: number, layer: LayerValues, room: BackwardScratch, { tokens, p, ds, lanes, panels, means, dKeys, dValues }: Work): void {
+function blockBack(runner: Runner, block: Block, head: number, layer: LayerValues, room: BackwardScratch, { tokens, p, ds, lanes, panels, dKeys, dValues }: Work): void {
   const { heap, plan } = runner
   const { heads, kv, dim } = plan
   const { kernels } = heap
@@ -72,13 +71,11 @@ function blockBack(runner: Runner, block: Block, head: number, layer: LayerValue
   const column = 4 * dim * head
   const group = 4 * dim * Math.floor((head * kv) / heads)
   const of = (rows: Rows): Rows => ({ at: rowAt(rows, row) + column, stride: rows.stride })
-  const [queries, dQueries, dOut, out] = [layer.turned, room.qkv, room.mixed, layer.mixed].map(of) as [Rows, Rows, Rows, Rows]
+  const [queries, dQueries, dOut] = [layer.turned, room.qkv, room.mixed].map(of) as [Rows, Rows, Rows]
   shares(runner, block, layer.turned, tokens, head, p, lanes)
   kernels.lanes(dOut.at, 4 * dOut.stride, count, lanes, dim)
   for (const { first, n, at } of runs) kernels.scores8(lanes, rowAt(values, first) + group, 4 * values.stride, ds + 4 * LANES * at, n, dim, 1)
-  const mean = heap.floats(means, LANES).fill(0)
-  for (let i = 0; i < count; i++) mean[i] = kernels.dot(rowAt(dOut, i), rowAt(out, i), dim)
-  kernels.softmaxBackward8(p, ds, means, total, 1 / Math.sqrt(dim))
+  kernels.softmaxBackward8(p, ds, total, 1 / Math.sqrt(dim))
   mixBlock(runner, block, ds, keys, group, dQueries, lanes)
   spreadBlock(runner, count, runs, ds, queries, panels, dKeys, group)
   spreadBlock(runner, count, runs, p, dOut, panels, dValues, group)

@@ -59,12 +59,19 @@ export function writeSoftmax8(): WrittenFunction {
 }
 
 export function writeSoftmaxBackward8(): WrittenFunction {
-  const writer = new FunctionWriter(['i32', 'i32', 'i32', 'i32', 'f32'])
-  const [p, d, means, n, scale] = writer.params as [Local, Local, Local, Local, Local]
-  const j = writer.local('i32')
+  const writer = new FunctionWriter(['i32', 'i32', 'i32', 'f32'])
+  const [p, d, n, scale] = writer.params as [Local, Local, Local, Local]
+  const [j, share, slope] = writer.localsOf('i32', 3) as [Local, Local, Local]
   const mean = writer.localsOf('v128', 2)
   const body = [
-    ...mean.flatMap((lane, h) => set(lane, f32x4.load(get(means), 16 * h))),
+    // Of the very slopes that it is taken from: what pays all to one token has no slope at all, not that of two roundings.
+    ...set(share, get(p)),
+    ...set(slope, get(d)),
+    ...writer.loop(j, get(n), 1, [
+      ...mean.flatMap((lane, h) => set(lane, f32x4.add(get(lane), f32x4.mul(f32x4.load(get(share), 16 * h), f32x4.load(get(slope), 16 * h))))),
+      ...plus(share, i32.const(ROW)),
+      ...plus(slope, i32.const(ROW)),
+    ]),
     ...writer.loop(j, get(n), 1, [
       ...mean.flatMap((lane, h) =>
         f32x4.store(get(d), f32x4.mul(f32x4.mul(f32x4.load(get(p), 16 * h), f32x4.sub(f32x4.load(get(d), 16 * h), get(lane))), f32x4.splat(get(scale))), 16 * h),

@@ -59,22 +59,28 @@ it('two queries at once are bit for bit two queries', () => {
 })
 
 it('eight queries in lanes have the scores, shares and slopes of eight', () => {
-  const [lanes, p, one, d, one2, means] = [room(8 * dim), room(8 * (n + 4)), room(n + 4), heap.put(draw(8 * n)), room(n + 4), heap.put(draw(8))]
+  const [lanes, p, one, d, one2] = [room(8 * dim), room(8 * (n + 4)), room(n + 4), heap.put(draw(8 * n)), room(n + 4)]
   kernels.lanes(q, 4 * dim, 8, lanes, dim)
   kernels.scores8(lanes, keys, 4 * dim, p, n, dim, 0.3)
   const scores = Array.from({ length: 8 }, (_, lane) => column(p, lane))
   kernels.softmax8(p, n)
   const slopes = Array.from({ length: 8 }, (_, lane) => column(d, lane))
-  kernels.softmaxBackward8(p, d, means, n, 0.7)
+  kernels.softmaxBackward8(p, d, n, 0.7)
   for (let lane = 0; lane < 8; lane++) {
     kernels.scores(q + 4 * dim * lane, keys, 4 * dim, one, n, dim, 0.3)
     close(scores[lane] as number[], read(one, n))
     kernels.softmax(one, n)
     close(column(p, lane), read(one, n))
     heap.floats(one2, n).set(slopes[lane] as number[])
-    kernels.softmaxBackward(one, one2, one2, n, heap.floats(means, 8)[lane] as number, 0.7)
+    kernels.softmaxBackward(one, one2, one2, n, kernels.dot(one, one2, n), 0.7)
     close(column(d, lane), read(one2, n))
   }
+})
+
+it('a query that pays all to one token has slopes of exactly nothing', () => {
+  const [p, d] = [heap.put(Array.from({ length: 8 * n }, (_, i) => (Math.floor(i / 8) === i % 8 ? 1 : 0))), heap.put(draw(8 * n))]
+  kernels.softmaxBackward8(p, d, n, 0.7)
+  expect(read(d, 8 * n).map(Math.abs)).toEqual(Array(8 * n).fill(0))
 })
 
 it('what five queries give to tokens is the sum of what each gives', () => {

@@ -51,8 +51,8 @@ export interface Kernels {
   scores8(q: number, k: number, kStride: number, out: number, n: number, dim: number, scale: number): void
   /** In place over [n, 8], each lane for itself. */
   softmax8(p: number, n: number): void
-  /** d[j] = p[j] · (d[j] − means) · scale over [n, 8]. */
-  softmaxBackward8(p: number, d: number, means: number, n: number, scale: number): void
+  /** d[j] = p[j] · (d[j] − Σ p · d) · scale over [n, 8]. */
+  softmaxBackward8(p: number, d: number, n: number, scale: number): void
   /** out[j] += Σ over eight queries of weights [n, 8] · x, queries in panels, [dim / 4, 8, 4]. */
   spread8(weights: number, x: number, out: number, outStride: number, n: number, dim: number): void
   /** In place over n scores; what lies behind them up to a multiple of 4 is overwritten. */
