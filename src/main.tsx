@@ -13,6 +13,7 @@ import { browserClock } from './store/run-store'
 import { createHandle } from './store/scripting'
 import { DURATIONS } from './ui/durations'
 import { firstDrawOver, holdUntil } from './ui/first-draw'
+import { keepFocusInView } from './ui/keep-focus'
 import { fetchLater } from './ui/later'
 import './ui/styles'
 import { createEngineClient } from './worker/client'
@@ -29,6 +30,7 @@ followLeaving(stores)
 // Whoever left to sign in was about to publish.
 void stores.account.open(door).then((cameBack) => cameBack && stores.takeAway.show(''))
 keepSite(stores, isBack)
+keepFocusInView()
 const still = matchMedia('(prefers-reduced-motion: reduce)').matches
 const showRecording = (place: LinkPlace) => startReplay(stores, client, { fetch: fetchRecording, still, place })
 stores.lessons.recordingBy(showRecording)
