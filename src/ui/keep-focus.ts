@@ -3,9 +3,13 @@
 /** Of an element's edge, px: less of it is not seen. */
 const EDGE = 8
 
+/** Between what sticks to the window's top and to its foot. */
 function isSeen(element: Element): boolean {
+  if (element.closest('.head, .replay, dialog')) return true
   const { top, bottom } = element.getBoundingClientRect()
-  return top < innerHeight - EDGE && bottom > EDGE
+  const head = document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0
+  const foot = document.querySelector('.replay')?.getBoundingClientRect().top ?? innerHeight
+  return top < foot - EDGE && bottom > head + EDGE
 }
 
 /** The element that the keyboard is at; null where it is at none, or the pointer put the focus there. */
@@ -23,7 +27,7 @@ export function keepFocusInView(): () => void {
   }
   const observer = new ResizeObserver(() => {
     const element = focused()
-    if (seen && element && !isSeen(element)) element.scrollIntoView({ block: 'nearest', behavior: 'instant' })
+    if (seen && element && !isSeen(element)) element.scrollIntoView({ block: 'center', behavior: 'instant' })
   })
   observer.observe(document.body)
   window.addEventListener('focusin', look)
