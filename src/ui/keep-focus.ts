@@ -1,5 +1,7 @@
 /** What has the keyboard's focus stays in view when something above it comes late or grows. */
 
+import { headEdge, lineEdge } from './edges'
+
 /** Of an element's edge, px: less of it is not seen. */
 const EDGE = 8
 
@@ -7,9 +9,7 @@ const EDGE = 8
 function isSeen(element: Element): boolean {
   if (element.closest('.head, .replay, dialog')) return true
   const { top, bottom } = element.getBoundingClientRect()
-  const head = document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0
-  const foot = document.querySelector('.replay')?.getBoundingClientRect().top ?? innerHeight
-  return top < foot - EDGE && bottom > head + EDGE
+  return top < lineEdge() - EDGE && bottom > headEdge() + EDGE
 }
 
 /** The element that the keyboard is at; null where it is at none, or the pointer put the focus there. */

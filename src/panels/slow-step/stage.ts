@@ -2,6 +2,7 @@
 
 import type { Stores } from '../../store/hooks'
 import { isActive, type RunView, type StepView } from '../../store/view'
+import { toItsTop } from '../../ui/edges'
 
 /** The step that is looked at, if it is finished and its episodes are kept; else the newest that is. */
 export function watchedStep(view: Pick<RunView, 'steps'>, selected: number | null): StepView | null {
@@ -55,8 +56,7 @@ export function light(id: string, about: readonly string[], still: boolean): () 
   const lit = about.flatMap((testId) => document.querySelector<HTMLElement>(`[data-testid="${testId}"]`) ?? [])
   root.dataset['slow'] = id
   for (const element of lit) element.dataset['slowLit'] = ''
-  // A panel that scrolls by itself begins at its top.
-  if (lit[0]?.classList.contains('panel')) lit[0].scrollTop = 0
+  if (lit[0]) toItsTop(lit[0])
   lit[0]?.scrollIntoView({ block: 'nearest', inline: 'start', behavior: still ? 'auto' : 'smooth' })
   return () => {
     delete root.dataset['slow']

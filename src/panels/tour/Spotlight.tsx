@@ -1,6 +1,7 @@
 /** A frame around an element of the page; whatever is in the frame can be used as ever. */
 
 import { type CSSProperties, useEffect, useState } from 'react'
+import { footEdge, headEdge, toItsTop } from '../../ui/edges'
 import type { Box } from './placement'
 
 /** The element with this test id, the first that is drawn. */
@@ -8,22 +9,11 @@ export function findTarget(id: string): HTMLElement | null {
   return [...document.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)].find((each) => each.getClientRects().length > 0) ?? null
 }
 
-/** Lower edge of what sticks to the top of the window. */
-export const headEdge = () => document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0
-/** Upper edge of the line at its foot. */
-export const lineEdge = () => document.querySelector('.replay')?.getBoundingClientRect().top ?? innerHeight
-/** Upper edge of all that sticks to its foot: on a phone the tour and the lesson are sheets there. */
-export function footEdge(): number {
-  const sheets = [...document.querySelectorAll('.tour, .lesson')].map((each) => each.getBoundingClientRect())
-  return Math.min(lineEdge(), ...sheets.filter(({ width, bottom }) => width >= innerWidth - 1 && bottom > innerHeight / 2).map(({ top }) => top))
-}
-
 const ROOM = 12
 
 /** Scrolls so that the element's beginning is in view, below what sticks to the window's top. */
 export function bringIntoView(element: HTMLElement) {
-  // A panel that scrolls by itself begins at its top.
-  if (element.classList.contains('panel')) element.scrollTop = 0
+  toItsTop(element)
   element.scrollIntoView({ block: 'nearest', inline: 'start', behavior: 'instant' })
   const { top, bottom } = element.getBoundingClientRect()
   const [head, foot] = [headEdge(), footEdge()]

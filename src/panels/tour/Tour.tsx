@@ -9,7 +9,8 @@ import { TOUR_STRINGS as T } from '../../ui/tour-strings'
 import { tourFacts } from './facts'
 import { placeBeside } from './placement'
 import { focusLater } from '../../ui/focus'
-import { bringIntoView, findTarget, headEdge, lineEdge, Spotlight, useBox } from './Spotlight'
+import { headEdge, lineEdge } from '../../ui/edges'
+import { bringIntoView, findTarget, Spotlight, useBox } from './Spotlight'
 import { TOUR, type TourQuestion } from './tour.data'
 
 /** Room between the box and the window's edges. */
