@@ -92,9 +92,13 @@ export function wrap(playground: Playground): HubPage {
       await answered(page)
     },
     async load() {
+      // Loading ends with a new engine's report; the state alone may still be the one from before the press.
+      const before = await page.evaluateHandle(() => window.playground.getState().engine)
       await press('load-model')
-      // The state before the press must not be taken for the one after it.
-      await page.waitForFunction(() => window.playground.getState().run.state !== 'ready' || document.querySelector('[data-testid="load-model"]') === null)
+      await page.waitForFunction((engine) => {
+        const now = window.playground.getState()
+        return now.run.state === 'failed' || (now.run.state === 'ready' && now.engine !== engine)
+      }, before, { timeout: 60_000 })
       await until('ready')
     },
     async step() {

@@ -52,8 +52,7 @@ it('trains on a pasted server with eight episodes at once; a killed one makes ep
   expect([playground.failedRequests, playground.pageErrors, playground.consoleErrors]).toEqual([[], [], []])
 
   // Killed in mid-episode, while the page rests: some episode is half written, none has ended.
-  await press('train')
-  await playground.pauseInMidStep(3)
+  await playground.trainIntoStep(3)
   await echo.kill()
   await press('train')
   await page.locator('[data-outcome="unscorable"]').first().waitFor()

@@ -108,8 +108,7 @@ describe('a run on WASM', () => {
     expect((await page.until('paused')).run).toEqual({ state: 'paused', step: 1 })
     expect(await page.text('state-line')).toMatch(/^Paused after step 1( ·|$)/)
 
-    await page.press('train')
-    await page.pauseInMidStep(2)
+    await page.trainIntoStep(2)
     expect(await page.text('state-line')).toMatch(/^Paused · Step 2 · sampling \d\/8/)
     const written = async () => (await page.state()).steps.at(-1)?.episodes.map((e) => e.length)
     const held = await written()
@@ -131,8 +130,7 @@ describe('a run on WASM', () => {
     expect(again.history[0]?.metrics['reward']).toBe(history[0]?.metrics['reward'])
     expect(again.history[0]?.metrics['grad_norm']).toBe(history[0]?.metrics['grad_norm'])
 
-    await page.press('train')
-    await page.pauseInMidStep(2)
+    await page.trainIntoStep(2)
     await page.press('reset')
     expect((await page.until('ready')).steps).toEqual([])
     page.expectQuiet()

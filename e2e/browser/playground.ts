@@ -13,8 +13,8 @@ export interface Playground extends WatchedPage {
   state(): Promise<State>
   /** Waits for one of these states; a failure that was not asked for throws the page's own sentence. */
   until(states: RunState['state'] | RunState['state'][], timeoutMs?: number): Promise<State>
-  /** Presses Pause from inside the page as soon as some episode of this step is half written; the state is 'paused' then. */
-  pauseInMidStep(step: number): Promise<void>
+  /** Presses Train, and Pause from inside the page as soon as some episode of this step is half written; the state is 'paused' then. */
+  trainIntoStep(step: number): Promise<void>
   /** Clicks a button by its test id once it is enabled. */
   press(testId: string): Promise<void>
   text(testId: string): Promise<string>
@@ -52,7 +52,11 @@ export async function openPlayground(
       await page.waitForTimeout(50)
     }
   }
-  const pauseInMidStep = async (step: number): Promise<void> => {
+  const trainIntoStep = async (step: number): Promise<void> => {
+    const pace = (tokensPerSecond: number | null) => page.evaluate((value) => window.playground.send({ type: 'pace', tokensPerSecond: value }), tokensPerSecond)
+    // At full speed the tiny model may write a whole step between two frames of a busy page.
+    await pace(50)
+    await page.getByTestId('train').click()
     await page.waitForFunction((wanted) => {
       const latest = window.playground.getState().steps.at(-1)
       const button = document.querySelector<HTMLButtonElement>('[data-testid="pause"]')
@@ -63,12 +67,13 @@ export async function openPlayground(
     }, step)
     const { steps } = await until('paused')
     expect(steps.at(-1)).toMatchObject({ step, groups: null })
+    await pace(null)
   }
   return {
     ...watched,
     state,
     until,
-    pauseInMidStep,
+    trainIntoStep,
     press: (testId) => page.getByTestId(testId).click(),
     text: async (testId) => (await page.getByTestId(testId).textContent()) ?? '',
     expectQuiet: () => {

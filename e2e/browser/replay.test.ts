@@ -83,9 +83,8 @@ it('draws tokens while the model is still to come, and Train begins a run in its
   expect((await page.state()).steps).toEqual([])
 
   // Train begins a run in its place; there the same buttons are the run's, and stand where they stood.
-  await page.press('train')
-  await expect.poll(() => dom.getByTestId('replay-bar').count(), { timeout: 15_000 }).toBe(0)
-  await page.pauseInMidStep(1)
+  await page.trainIntoStep(1)
+  expect(await dom.getByTestId('replay-bar').count()).toBe(0)
   const lengths = async () => (await page?.state())?.steps.at(-1)?.episodes.map((e) => e.length) ?? []
   const stood = await lengths()
   await dom.getByTestId('grain').selectOption('token')
