@@ -300,7 +300,7 @@ describe('pause and stop', () => {
     paused = true
     const from = performance.now()
     while (arrived === 0) await tick()
-    expect(performance.now() - from).toBeLessThan(500)
+    expect(performance.now() - from).toBeLessThan(5000)
     slow.resolve()
     await ticks(20)
     const before = sampler.calls.length

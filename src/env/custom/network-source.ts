@@ -3,8 +3,9 @@
  * tells the code's author which host was refused and which setting grants it.
  */
 
-/** Milliseconds in which the browser reports a breach of the policy, whose request has failed already. */
-const REPORTED_WITHIN = 50
+/** Milliseconds in which the browser, however busy, reports a breach of the policy, whose request has failed already; and how often it is asked. */
+const REPORTED_WITHIN = 500
+const LOOK_EVERY = 10
 
 /**
  * The hosts come as the worker's name. A fetch that the browser refuses rejects with a sentence; so does one whose answer may not be read, since
@@ -28,7 +29,7 @@ const why = async (address, error) => {
   try { origin = originOf(address); } catch { return error; }
   if (!hosts.includes(origin)) return new TypeError(outside(origin));
   if (!(error instanceof TypeError)) return error;
-  await new Promise((done) => setTimeout(done, ${REPORTED_WITHIN}));
+  for (let waited = 0; waited < ${REPORTED_WITHIN} && !refused.has(origin); waited += ${LOOK_EVERY}) await new Promise((done) => setTimeout(done, ${LOOK_EVERY}));
   return new TypeError(refused.delete(origin) ? onwards(origin) : origin + ' gave no answer that this page may read: it is down, or it does not let every page ask. It must send Access-Control-Allow-Origin: * (or null), also in answer to OPTIONS.');
 };
 if (fetch) self.fetch = async (...asked) => {

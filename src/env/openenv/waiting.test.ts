@@ -38,7 +38,8 @@ it('what connecting waits for is given up at once by closing: a handshake, a ful
     const from = performance.now()
     await environment.close()
     expect(await connecting).toMatchObject({ kind: 'environment' })
-    expect(performance.now() - from).toBeLessThan(500)
+    // Of the minute that each would take.
+    expect(performance.now() - from).toBeLessThan(10_000)
   }
   const hanging = fakeServer({ onConnect: () => 'hang' })
   await given({ WebSocket: hanging.WebSocket }, () => hanging.peers.length > 0)
@@ -64,7 +65,7 @@ it('an episode that waits because others fill the server is told, and its end; w
   await other.connect()
   const theirs = await other.open()
   const waiting = run.open()
-  await new Promise((resolve) => setTimeout(resolve, 30))
+  while (told.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
   await theirs.close()
   const mine = await waiting
   expect(told[0]).toBe('example.org has no free session, others have them all · asked again in 1 s')
