@@ -9,6 +9,9 @@ import { engineError } from './wasm-device'
 /** GPUBufferUsage: STORAGE | COPY_SRC | COPY_DST. */
 const USAGE = 0x80 | 0x4 | 0x8
 
+/** How long the news that the GPU was lost may come after the first error by it, on a busy machine, in ms. */
+const LOST_WITHIN = 1000
+
 /** Pipelines by their shader: engines of one page share the GPU that onnxruntime made, and the self-test's has its neighbour's widths. */
 const compiled = new WeakMap<GPUDevice, Map<string, Promise<GPUComputePipeline>>>()
 
@@ -232,7 +235,7 @@ export class WebGpuDevice implements Device {
       return result
     } catch (error) {
       // An error may come before the news that the GPU was lost.
-      const later = new Promise((resolve) => setTimeout(resolve, 100))
+      const later = new Promise((resolve) => setTimeout(resolve, LOST_WITHIN))
       await Promise.race([later, this.lost])
       throw this.failure ?? engineError(error)
     }
