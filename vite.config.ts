@@ -127,8 +127,9 @@ export default defineConfig({
           name: 'integration',
           environment: 'node',
           include: ['e2e/integration/**/*.test.ts'],
-          testTimeout: minute,
-          hookTimeout: 3 * minute,
+          // Types and lint run beside it.
+          testTimeout: 4 * minute,
+          hookTimeout: 5 * minute,
           // Most of the time one waits for its server.
           maxWorkers: 2,
         },
@@ -139,8 +140,10 @@ export default defineConfig({
           name: 'browser',
           environment: 'node',
           include: ['e2e/browser/**/*.test.ts'],
-          testTimeout: 5 * minute,
-          hookTimeout: 2 * minute,
+          testTimeout: 10 * minute,
+          hookTimeout: 5 * minute,
+          // What a page shows in the end counts, not how fast: vitest would give it a second.
+          expect: { poll: { timeout: minute } },
           // While one page loads or waits for its server, another computes.
           maxWorkers: 2,
         },

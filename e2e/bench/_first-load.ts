@@ -1,7 +1,7 @@
 /** How a first visit goes: when the page paints, what of its JavaScript comes before the recorded run moves, what shifts afterwards. */
 
 import { gzipSync } from 'node:zlib'
-import type { Browser, Page, Response } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Response } from 'playwright-core'
 
 export interface FirstLoad {
   /** First contentful paint, ms after navigation. */
@@ -56,10 +56,17 @@ function watchPage(): void {
 /** By what the recorded run is known to be there. */
 const DRAWN = { token: '[data-testid="token"][data-author="model"]', curves: '[data-testid="reward-curve"] .recharts-line-curve' }
 
-/** One visit with an empty cache, watched for `watched` ms more once all is drawn. */
-export async function firstLoad(browser: Browser, url: string, watched: number, viewport = { width: 1440, height: 900 }): Promise<FirstLoad> {
+/** One visit with an empty cache, watched for `watched` ms more once all is drawn; `prepare` does what must be done before the page begins. */
+export async function firstLoad(
+  browser: Browser,
+  url: string,
+  watched: number,
+  viewport = { width: 1440, height: 900 },
+  prepare?: (context: BrowserContext) => Promise<void>,
+): Promise<FirstLoad> {
   const context = await browser.newContext({ viewport, serviceWorkers: 'block' })
   try {
+    await prepare?.(context)
     const page = await context.newPage()
     await page.addInitScript(watchPage)
     const scripts: { name: string; worker: boolean; bytes: Promise<number> }[] = []

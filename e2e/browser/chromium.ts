@@ -69,6 +69,9 @@ function launchOptions(options: ChromiumOptions): LaunchOptions {
   }
 }
 
+/** Longest wait of a page for what must come, ms: a machine with two cores may be doing other work. */
+export const ENOUGH = 60_000
+
 /** A page and everything it complained of so far; the arrays grow as it goes on. */
 export interface WatchedPage {
   page: Page
@@ -85,6 +88,7 @@ export interface WatchedPage {
 /** Opens a page in a fresh context (own storage, no service worker unless `options` allows it). With GRPO_BROWSER_LOG=1 everything it logs goes to stderr. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
   const context = await browser.newContext({ serviceWorkers: 'block', ...options })
+  context.setDefaultTimeout(ENOUGH)
   const page = await context.newPage()
   const watched: WatchedPage = { page, consoleErrors: [], pageErrors: [], failedRequests: [], documents: [] }
   const echo = process.env.GRPO_BROWSER_LOG === '1'

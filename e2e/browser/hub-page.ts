@@ -67,7 +67,7 @@ export function untimed(metrics: Metrics): Metrics {
 
 /** Waits for the answer to the last look-up. */
 async function answered(page: Page): Promise<void> {
-  await page.locator('.inspection[aria-busy="false"]').locator('[data-testid="verdict"], [data-testid="inspection-error"]').waitFor({ timeout: 30_000 })
+  await page.locator('.inspection[aria-busy="false"]').locator('[data-testid="verdict"], [data-testid="inspection-error"]').waitFor()
 }
 
 export function wrap(playground: Playground): HubPage {
@@ -93,18 +93,21 @@ export function wrap(playground: Playground): HubPage {
     },
     async load() {
       // Loading ends with a new engine's report; the state alone may still be the one from before the press.
-      const before = await page.evaluateHandle(() => window.playground.getState().engine)
+      const before = await page.evaluateHandle(() => {
+        const { engine, run } = window.playground.getState()
+        return { engine, run }
+      })
       await press('load-model')
-      await page.waitForFunction((engine) => {
-        const now = window.playground.getState()
-        return now.run.state === 'failed' || (now.run.state === 'ready' && now.engine !== engine)
-      }, before, { timeout: 60_000 })
+      await page.waitForFunction((old) => {
+        const { engine, run } = window.playground.getState()
+        return run !== old.run && (run.state === 'failed' || (run.state === 'ready' && engine !== old.engine))
+      }, before)
       await until('ready')
     },
     async step() {
       const before = (await state()).history.length
       await press('step')
-      await expect.poll(async () => (await state()).history.length, { timeout: 60_000 }).toBe(before + 1)
+      await expect.poll(async () => (await state()).history.length).toBe(before + 1)
       const { history } = await until(['paused', 'finished'])
       return history.at(-1)?.metrics ?? {}
     },

@@ -15,7 +15,8 @@ afterEach(async () => {
 })
 afterAll(() => stand.close())
 
-const slowly = (times: number) => stand.hub.fault({ kind: 'slow', bytesPerSecond: 500_000, on: 'model.safetensors', at: 'cdn', times })
+/** It takes ten seconds: what is pressed meanwhile comes in its middle. */
+const slowly = (times: number) => stand.hub.fault({ kind: 'slow', bytesPerSecond: 200_000, on: 'model.safetensors', at: 'cdn', times })
 /** First bytes of the ranges of the weights that the CDN was asked for. */
 const begins = () =>
   stand.hub.requests.flatMap(({ at, file, method, range }) => (at === 'cdn' && file === 'model.safetensors' && method === 'GET' ? [Number(/=(\d+)/.exec(range ?? '')?.[1])] : []))

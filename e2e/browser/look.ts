@@ -83,6 +83,16 @@ export async function faults(dom: Page): Promise<string[]> {
   })
 }
 
+/** The same once the page stands: a part that comes at this moment, or a new width, is not in its place within a frame. */
+export async function lastingFaults(dom: Page): Promise<string[]> {
+  let found = await faults(dom)
+  for (let k = 0; k < 50 && found.length > 0; k++) {
+    await dom.waitForTimeout(100)
+    found = await faults(dom)
+  }
+  return found
+}
+
 /** A picture of what is in view, for people to look at: .cache/screens/NAME.png. */
 export async function keepPicture(dom: Page, name: string): Promise<void> {
   const folder = join(projectRoot, '.cache/screens')

@@ -50,13 +50,13 @@ async function untilKept({ page }: Playground): Promise<void> {
       const caches = await Promise.all((await window.caches.keys()).map(async name => (await (await window.caches.open(name)).keys()).length))
       return navigator.serviceWorker.controller === null ? -1 : Math.max(...caches, 0)
     })
-  await expect.poll(count, { timeout: 60_000 }).toBe(kept)
+  await expect.poll(count).toBe(kept)
 }
 
 /** Waits for a page that reloads by itself: what is asked of the old document meanwhile fails. */
 async function untilIsolated(page: Playground): Promise<void> {
   const drawn = () => page.page.evaluate(() => crossOriginIsolated && 'playground' in window)
-  await expect.poll(() => drawn().catch(() => false), { timeout: 60_000 }).toBe(true)
+  await expect.poll(() => drawn().catch(() => false)).toBe(true)
 }
 
 it('has threads after one reload, and trains when the host is gone', async () => {
@@ -130,11 +130,14 @@ it('does not reload a page that trains', async () => {
   const server = await host({ hold: path => (path.endsWith('/sw.js') ? released : Promise.resolve()) })
   const page = await visit(server, { ...SETTINGS, max_steps: 3 })
   await page.until('ready')
-  // A script, not a click: a person's touch alone would do.
+  // A script, not a click: a person's touch alone would do. Slowed down, so that the run is not over before the service worker is there.
+  await page.pace(0.5)
   await page.page.evaluate(() => window.playground.send({ type: 'train' }))
   await page.until('running')
   release()
   await page.page.waitForFunction(() => navigator.serviceWorker.controller !== null)
+  expect((await page.state()).run.state).toBe('running')
+  await page.pace(null)
   expect((await page.until('finished')).history).toHaveLength(3)
   expect(await isolated(page)).toBe(false)
   expect(page.documents).toHaveLength(1)
@@ -161,7 +164,7 @@ it('tells of a new version, changes over on a press and forgets the old one', as
   await Promise.all([page.page.waitForEvent('load'), page.press('update-reload')])
   await page.until('ready')
   await untilKept(page)
-  await expect.poll(() => page.page.evaluate(() => caches.keys()), { timeout: 20_000 }).toEqual([first?.replace(version, 'a-new-version')])
+  await expect.poll(() => page.page.evaluate(() => caches.keys())).toEqual([first?.replace(version, 'a-new-version')])
   expect(await page.page.getByTestId('update').count()).toBe(0)
   page.expectQuiet()
 })

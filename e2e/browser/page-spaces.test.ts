@@ -43,8 +43,11 @@ it('a link to a Space contacts nothing before Connect, which a phone shows; a sl
   const button = page.getByTestId('connect-linked')
   await button.waitFor()
   expect(await button.isVisible()).toBe(true)
-  const box = await button.boundingBox()
-  expect(box && box.y >= 0 && box.y + box.height <= 844 && box.x + box.width <= 390).toBe(true)
+  const isOnScreen = async () => {
+    const box = await button.boundingBox()
+    return box && box.y >= 0 && box.y + box.height <= 844 && box.x + box.width <= 390
+  }
+  await expect.poll(isOnScreen).toBe(true)
   // A key pressed by accident connects to nothing.
   expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true)
   expect(await text('linked-server')).toContain('Space me/sleepy_env → wss://me-sleepy-env.hf.space/ws')
@@ -52,7 +55,7 @@ it('a link to a Space contacts nothing before Connect, which a phone shows; a sl
 
   await press('connect-linked')
   await expect.poll(sentence).toMatch(/^Space me\/sleepy_env is asleep and being woken · \d+ s of at most 90 s · next look in \d s$/)
-  await expect.poll(sentence, { timeout: 20_000 }).toMatch(/^Space me\/sleepy_env is starting · \d+ s of at most 5 min/)
+  await expect.poll(sentence).toMatch(/^Space me\/sleepy_env is starting · \d+ s of at most 5 min/)
   const { environment } = await until('ready', 90_000)
   expect(environment?.tools.map((tool) => tool.function.name)).toEqual(['echo_message'])
   expect(await button.count()).toBe(0)
@@ -64,7 +67,7 @@ it('a link to a Space contacts nothing before Connect, which a phone shows; a sl
 
 it('a failed connection leaves no tools of the old game in the list; a run ends only after a second word', async () => {
   playground = await openPlayground(browser, server.url, linkOf({ ...SMALL, env: 'lane' }))
-  const { page, press, until, state, text } = playground
+  const { page, press, until, after, state, text } = playground
   await until('ready')
   expect(await text('tools')).toContain('(')
   await page.getByTestId('preset-select').selectOption('own')
@@ -89,8 +92,7 @@ it('a failed connection leaves no tools of the old game in the list; a run ends 
   // A private Space, with the token.
   await field.fill('https://huggingface.co/spaces/me/secret')
   await page.evaluate((token) => window.playground.send({ type: 'token', token }), TOKEN)
-  await press('connect')
-  await until('ready')
+  await after(() => press('connect'), 'ready')
   expect(app.paths.at(-1)).toBe('/ws?__sign=signed-for-me%2Fsecret')
   await expect.poll(() => text('tools')).toContain('echo_message(message)')
 

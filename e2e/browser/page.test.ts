@@ -162,7 +162,7 @@ it('chat answers with the tools, by both models, and stops', async () => {
   await dom.getByTestId('chat-tools').check()
   await dom.getByTestId('chat-text').fill('Go on.')
   await page.press('chat-both')
-  await expect.poll(ended, { timeout: 30_000 }).toEqual(['end-of-turn', 'end-of-turn'])
+  await expect.poll(ended).toEqual(['end-of-turn', 'end-of-turn'])
   expect(await answers.evaluateAll((nodes) => nodes.map((node) => node.dataset['adapter']))).toEqual(['off', 'current'])
   const [base, lora] = await answers.allTextContents()
   // A fresh LoRA changes nothing, and both played the same episode with the same random numbers.
@@ -206,8 +206,7 @@ it('without the isolation headers it trains on one thread', async () => {
 describe('what goes wrong is said in a sentence, and the page goes on', () => {
   /** After the failure: the echo game is chosen, loads, and trains a step. */
   async function expectUsable(page: Playground): Promise<void> {
-    await page.page.getByTestId('preset-select').selectOption('echo')
-    await page.until('ready')
+    await page.after(() => page.page.getByTestId('preset-select').selectOption('echo'), 'ready')
     expect(await page.page.getByTestId('failure').count()).toBe(0)
     await page.page.getByTestId('setting-prompts_per_step').fill('1')
     await page.press('step')

@@ -106,8 +106,8 @@ it('signing in goes to the Hub and back: settings, run and dialog are there agai
   await page.getByTestId('own-application').evaluate((details: HTMLDetailsElement) => (details.open = true))
   await page.getByTestId('client-id').fill('my-app')
   await page.getByTestId('own-application').getByTestId('sign-in').click()
-  await expect.poll(() => play.documents.length > 1 && page.url().startsWith(server.url), { timeout: 30_000 }).toBe(true)
-  await expect.poll(() => play.text('signed-in'), { timeout: 15_000 }).toContain('ada')
+  await expect.poll(() => play.documents.length > 1 && page.url().startsWith(server.url)).toBe(true)
+  await expect.poll(() => play.text('signed-in')).toContain('ada')
   expect(page.url()).toContain('learning_rate=0.0017')
   expect(page.url()).not.toMatch(/code=|state=/)
   expect(await signedIn()).toMatchObject({ user: 'ada', scopes: ['openid', 'profile', 'contribute-repos'] })
@@ -117,11 +117,12 @@ it('signing in goes to the Hub and back: settings, run and dialog are there agai
 
 describe('publishing the adapter of the step', () => {
   it('goes through a rate limit and a connection that drops in mid-file', async () => {
-    hub.fault({ kind: 'status', status: 429, on: 'preupload' })
+    // Its sentence stands as long as that.
+    hub.fault({ kind: 'status', status: 429, retryAfter: 3, on: 'preupload' })
     hub.fault({ kind: 'drop', afterBytes: 40_000, on: 'uploads' })
     await publish('ada/lane-lora')
-    await expect.poll(() => play.text('publish-progress'), { timeout: 20_000 }).toContain('the Hub asks to wait (429)')
-    await page.getByTestId('published').waitFor({ timeout: 60_000 })
+    await expect.poll(() => play.text('publish-progress')).toContain('the Hub asks to wait (429)')
+    await page.getByTestId('published').waitFor()
     expect(await page.getByTestId('published-link').getAttribute('href')).toBe(`${hub.endpoint}/ada/lane-lora`)
     expect(hub.repo('ada/lane-lora')).toMatchObject({ private: true, titles: [expect.any(String)] })
     const puts = hub.requests.filter(({ method, path }) => method === 'PUT' && path.includes('/uploads/'))
@@ -158,7 +159,7 @@ describe('publishing the adapter of the step', () => {
     expect(await play.text('publish-refused')).toMatch(/ada may not write under “you”.*Nothing is lost/)
     expect(hub.repo('you/model').titles).toEqual([])
     await publish('lovelace/lane-lora')
-    await page.getByTestId('published').waitFor({ timeout: 60_000 })
+    await page.getByTestId('published').waitFor()
     expect(hub.repo('lovelace/lane-lora').titles).toHaveLength(1)
   })
 
@@ -166,7 +167,7 @@ describe('publishing the adapter of the step', () => {
     hub.forgetUploads()
     hub.fault({ kind: 'slow', bytesPerSecond: 100_000, on: 'uploads', times: 9 })
     await publish('ada/cancelled')
-    await expect.poll(() => play.text('publish-progress'), { timeout: 30_000 }).toMatch(/B of|kB|MB/)
+    await expect.poll(() => play.text('publish-progress')).toMatch(/B of|kB|MB/)
     await play.press('publish-cancel')
     await expect.poll(() => page.getByTestId('publish-state').textContent()).toContain('was stopped before the commit')
     hub.clearFaults()

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchChromium } from './chromium'
 import { linkOf, openPlayground, type Playground } from './playground'
 import { startSite, type RunningServer } from './server'
+import { keptRun } from './survive'
 
 let browser: Browser
 let server: RunningServer
@@ -49,7 +50,9 @@ it('a step is listed when it has ended, under a name that can be changed where i
   await play.page.keyboard.press('Enter')
   await play.page.keyboard.press('Escape')
   await expect.poll(() => find('runs').count()).toBe(0)
-  expect(await focused()).toBe('runs-open')
+  await expect.poll(focused).toBe('runs-open')
+  // What follows reloads the page.
+  await expect.poll(async () => (await keptRun(play.page))?.name).toBe('first')
 })
 
 it('after a reload it is offered, goes on, and looks as before', async () => {
@@ -58,12 +61,12 @@ it('after a reload it is offered, goes on, and looks as before', async () => {
   await find('resume-offered').waitFor()
   expect(await play.text('resume-offer')).toContain('first stopped at step 1.')
   await play.press('resume-offered')
-  await expect.poll(async () => (await play.state()).history.length, { timeout: 30_000 }).toBe(1)
+  await expect.poll(async () => (await play.state()).history.length).toBe(1)
   await play.until(['paused', 'ready'])
   await expect.poll(shown).toEqual(before)
   await play.press('step')
   // It is paused before and after.
-  await expect.poll(async () => (await play.state()).history.map(({ step }) => step), { timeout: 30_000 }).toEqual([1, 2])
+  await expect.poll(async () => (await play.state()).history.map(({ step }) => step)).toEqual([1, 2])
   await play.until('paused')
 })
 
@@ -79,13 +82,13 @@ it('its trajectories come back from a file as a recording, which Reset ends', as
   await find('recording').waitFor()
   await expect.poll(() => find('runs').count()).toBe(0)
   expect(await find('train').isDisabled()).toBe(true)
+  await expect.poll(async () => (await shown()).tokens).toEqual(before.tokens)
   const after = await shown()
-  expect(after.tokens).toEqual(before.tokens)
   expect(after.history.map(({ metrics }) => metrics['reward'])).toEqual(before.history.map(({ metrics }) => metrics['reward']))
   // Back to the run that waits behind it, as it was; and once more, for Reset.
   await play.press('recording-back')
   await find('recording').waitFor({ state: 'detached' })
-  expect(await shown()).toEqual(before)
+  await expect.poll(shown).toEqual(before)
   expect(await find('train').isDisabled()).toBe(false)
   await play.press('runs-open')
   await find('import-file').setInputFiles(file)
@@ -93,7 +96,7 @@ it('its trajectories come back from a file as a recording, which Reset ends', as
   // The bar's sentence stays whole, however wide the page is.
   for (const width of [390, 1280, 1440]) {
     await play.page.setViewportSize({ width, height: 900 })
-    expect(await play.page.locator('.state-text').evaluate((line) => line.scrollHeight - line.clientHeight), `${width} pixels`).toBe(0)
+    await expect.poll(() => play.page.locator('.state-text').evaluate((line) => line.scrollHeight - line.clientHeight), { message: `${width} pixels` }).toBe(0)
   }
   await play.press('reset')
   await find('recording').waitFor({ state: 'detached' })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { encodePng } from '../../src/env/openenv/png'
 import { deflatePng } from '../tools/deflate-png'
 import { launchChromium } from './chromium'
-import { faults, keepPicture } from './look'
+import { keepPicture, lastingFaults } from './look'
 import { linkOf, openPlayground } from './playground'
 import { projectRoot, startSite, type RunningServer } from './server'
 
@@ -35,7 +35,7 @@ async function look(dom: Page, state: string): Promise<string[]> {
     })
     // One frame for the layout, one for what React draws after it.
     await dom.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
-    found.push(...(await faults(dom)).map((fault) => `${state}, ${name}: ${fault}`))
+    found.push(...(await lastingFaults(dom)).map((fault) => `${state}, ${name}: ${fault}`))
     for (const theme of THEMES[name]) {
       await dom.evaluate((theme) => (document.documentElement.dataset['theme'] = theme), theme)
       await keepPicture(dom, `${state}-${name}-${theme}`)
@@ -79,8 +79,9 @@ it('ready, sampling, paused at a token, paused after a step, finished, and a rec
   const { page: dom } = page
   const found: string[] = []
   await page.until('ready')
+  // Slowed down, so that there is something to look at for as long as the pictures take.
+  await page.pace(0.5)
   await page.press('train')
-  // Slowed down, so that there is something to look at.
   await expect.poll(() => page.text('state-line')).toMatch(/sampling [\d/]+/)
   found.push(...(await look(dom, 'sampling')))
 
@@ -93,7 +94,7 @@ it('ready, sampling, paused at a token, paused after a step, finished, and a rec
 
   await dom.getByTestId('speed').selectOption('1')
   await dom.keyboard.press('s')
-  await expect.poll(() => page.text('state-line'), { timeout: 60_000 }).toMatch(/^Paused after step 1/)
+  await expect.poll(() => page.text('state-line')).toMatch(/^Paused after step 1/)
   found.push(...(await look(dom, 'paused-step')))
   await page.press('train')
   await page.until('finished')
@@ -117,7 +118,7 @@ it('ready, sampling, paused at a token, paused after a step, finished, and a rec
   await dom.setViewportSize(SIZES.phone)
   await page.press('open-setup')
   await keepPicture(dom, 'sheet-phone')
-  found.push(...(await faults(dom)))
+  found.push(...(await lastingFaults(dom)))
   expect(found).toEqual([])
   page.expectQuiet()
   await page.close()
@@ -161,7 +162,7 @@ it('README’s picture: the page at its first visit, at the recorded run’s end
   await expect.poll(() => dom.getByTestId('formula-numbers').getAttribute('data-kind')).not.toBe('means')
   expect(await page.text(`reward-${best.episode}`)).toContain('▲')
   await dom.mouse.move(0, 0)
-  expect(await faults(dom)).toEqual([])
+  expect(await lastingFaults(dom)).toEqual([])
 
   const missing = await access(PICTURE).then(() => false, () => true)
   if (missing || process.env.GRPO_README_PICTURE === '1') {

@@ -38,15 +38,15 @@ async function finished(page: Page): Promise<void> {
   if (run?.state === 'failed') throw new Error(`The run failed: ${run.error}`)
 }
 
-/** The record of the only run, if there is one. */
-async function keptRun(page: Page): Promise<{ finished: boolean } | null> {
+/** What the archive holds of its only run, if there is one. */
+export async function keptRun(page: Page): Promise<{ finished: boolean; name: string } | null> {
   return page.evaluate(
     () =>
-      new Promise<{ finished: boolean } | null>((resolve, reject) => {
+      new Promise<{ finished: boolean; name: string } | null>((resolve, reject) => {
         const request = indexedDB.open('grpo-playground')
         request.onerror = () => reject(new Error(request.error?.message))
         request.onsuccess = () => {
-          const runs = request.result.transaction('runs').objectStore('runs').getAll() as IDBRequest<{ finished: boolean }[]>
+          const runs = request.result.transaction('runs').objectStore('runs').getAll() as IDBRequest<{ finished: boolean; name: string }[]>
           runs.onsuccess = () => {
             request.result.close()
             resolve(runs.result[0] ?? null)
