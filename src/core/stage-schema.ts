@@ -2,10 +2,7 @@
 
 import { z } from 'zod/mini'
 import { DEFAULT_STAGE, type PlannedStage, rowsFit, STAGE_KINDS, STAGE_LOSSES, type StageKind, type StageSettings } from './stage'
-
-/** Most stages of a plan, and games or groups of one. */
-const MOST_STAGES = 8
-const MOST_PLAYED = 4096
+import { MOST_PLAYED, MOST_STAGES } from './stage-limits'
 
 const number = z.number()
 const count = z.int().check(z.minimum(0))

@@ -1,9 +1,10 @@
 /** Games of random calls: which calls there are, that games depend on their seeds alone, and what of them becomes a row. */
 import { expect, it } from 'vitest'
+import { possibleCalls } from '../core/possible-calls'
 import { builtinEnvironment } from '../env/builtin'
 import { withToolEdits } from '../env/tool-edits'
 import { bandit } from '../train/testing/bandit'
-import { possibleCalls, randomGames } from './random-play'
+import { randomGames } from './random-play'
 
 const play = { system_prompt: 'You drive.', user_prompt: '', turns: 3, seed: 5, seeds: Array.from({ length: 60 }, (_, i) => i) }
 

@@ -3,7 +3,8 @@
 import type { Engine } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import { RandomStream } from '../core/random'
-import { STAGE_LOSSES, type StageKind, type StageSettings, stageSteps } from '../core/stage'
+import { type StageKind, type StageSettings, stageSteps } from '../core/stage'
+import { settingsRefusal } from '../core/stage-limits'
 import { trainDpo } from '../train/dpo'
 import { DpoReference } from '../train/dpo-reference'
 import { assertNotStopped } from '../train/guard'
@@ -83,23 +84,6 @@ export function batchOf<E>(examples: readonly E[], step: number, { seed, per_dev
 
 /** Throws PlaygroundError('config') with the first setting that is out of range. */
 export function checkStage(kind: StageKind, settings: StageSettings): void {
-  const bad = (name: keyof StageSettings, must: string): never => {
-    throw new PlaygroundError('config', `${name} must be ${must}; it is ${String(settings[name])}.`)
-  }
-  const whole = (name: 'per_device_train_batch_size' | 'max_length', least: number): void => {
-    if (!Number.isInteger(settings[name]) || settings[name] < least) bad(name, `a whole number from ${least}`)
-  }
-  if (!(settings.learning_rate > 0 && settings.learning_rate < 1)) bad('learning_rate', 'above 0 and below 1')
-  if (!(settings.weight_decay >= 0 && settings.weight_decay < 1)) bad('weight_decay', 'from 0 to below 1')
-  if (!(settings.max_grad_norm > 0)) bad('max_grad_norm', 'above 0')
-  if (!Number.isInteger(settings.warmup_steps) || settings.warmup_steps < 0) bad('warmup_steps', 'a whole number from 0')
-  if (!Number.isInteger(settings.seed) || settings.seed < 0) bad('seed', 'a whole number from 0')
-  if (!(settings.num_train_epochs > 0 && settings.num_train_epochs < Infinity)) bad('num_train_epochs', 'above 0')
-  if (!Number.isInteger(settings.max_steps) || (settings.max_steps < 1 && settings.max_steps !== -1)) bad('max_steps', 'a whole number from 1, or −1 for as many as the epochs make')
-  whole('per_device_train_batch_size', 1)
-  whole('max_length', 2)
-  if (kind === 'sft') return
-  if (!STAGE_LOSSES.includes(settings.loss_type)) bad('loss_type', `one of ${STAGE_LOSSES.join(', ')}`)
-  if (!(settings.beta > 0 && settings.beta < Infinity)) bad('beta', 'above 0')
-  if (!(settings.label_smoothing >= 0 && settings.label_smoothing < 0.5)) bad('label_smoothing', 'from 0 to below 0.5')
+  const refused = settingsRefusal(kind, settings)
+  if (refused !== null) throw new PlaygroundError('config', `${refused}.`)
 }
