@@ -188,15 +188,15 @@ export function presetOf(environment: EnvironmentSpec): Preset | undefined {
   return PRESETS.find((preset) => !preset.stages && canonical(preset.environment) === own)
 }
 
-/** The preset that a run was begun from: with stages, the one of its environment that has some. */
-export function presetOfRun({ environment, stages }: Pick<RunConfig, 'environment' | 'stages'>): Preset | undefined {
-  const own = canonical(environment)
-  return (stages && PRESETS.find((preset) => preset.stages && canonical(preset.environment) === own)) ?? presetOf(environment)
+/** The preset that a run was begun from: with stages and its tools as they are there, the one of its environment that has some. */
+export function presetOfRun({ environment, stages, tool_edits }: Pick<RunConfig, 'environment' | 'stages' | 'tool_edits'>): Preset | undefined {
+  const own = canonical([environment, tool_edits])
+  return (stages && PRESETS.find((preset) => preset.stages && canonical([preset.environment, preset.tool_edits ?? []]) === own)) ?? presetOf(environment)
 }
 
 /** The same text for the same content, whatever order its keys are in. */
-function canonical(spec: EnvironmentSpec): string {
-  return JSON.stringify(spec, (_, value: unknown) => (isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value))
+function canonical(value: EnvironmentSpec | readonly unknown[]): string {
+  return JSON.stringify(value, (_, value: unknown) => (isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value))
 }
 
 /** The whole run that a preset stands for. */

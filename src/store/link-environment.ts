@@ -18,8 +18,9 @@ const SPECIFIED = ['custom', 'prompts', 'mix'] as const
 const isSpecified = (text: string): text is (typeof SPECIFIED)[number] => (SPECIFIED as readonly string[]).includes(text)
 
 /** The link's `env` and, where a word does not say it all, `env_spec`. */
-export function writeEnvironment({ environment: spec, stages }: Pick<RunConfig, 'environment' | 'stages'>): { env: string; env_spec?: string } {
-  const preset = presetOfRun({ environment: spec, ...(stages && { stages }) })
+export function writeEnvironment(config: Pick<RunConfig, 'environment' | 'stages' | 'tool_edits'>): { env: string; env_spec?: string } {
+  const { environment: spec } = config
+  const preset = presetOfRun(config)
   if (preset) return { env: preset.id }
   if (spec.kind === 'builtin') return { env: spec.name }
   if (spec.kind === 'openenv') return { env: spec.url }

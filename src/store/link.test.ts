@@ -4,6 +4,7 @@ import type { RunConfig } from '../core/config'
 import { LESSON_IDS, LESSON_STARTS, lessonConfig } from './lessons'
 import { readLink, writeLink } from './link'
 import { withModel } from './model-settings'
+import { withStages } from './planned'
 import { PRESET_NAMES, defaultConfig, presetByName } from './presets'
 import { presetConfig } from '../worker/protocol'
 
@@ -47,12 +48,15 @@ describe('settings in the link', () => {
     const staged = presetConfig(presetByName('staged'))
     const [first, second] = staged.stages ?? []
     const plan = [{ ...first!, settings: { ...first!.settings, max_steps: 7 } }, { ...second!, rows: { from: 'pairs' as const, groups: 3 } }]
-    const config = { ...staged, tool_edits: [], stages: plan, grpo: { ...staged.grpo, eval_episodes: 9 } }
-    expect(writeLink(config, 0)).toMatch(/^#v=1&env=staged&seed=42&eval_episodes=9&tool_edits=%5B%5D&stages=%5B/)
-    expect(readLink(writeLink(config, 0))).toEqual({ config, episode: 0, display: {}, problems: [] })
-    // On an environment that has no such preset.
-    const catching = { ...defaultConfig({ kind: 'builtin', name: 'catch' }), stages: plan }
-    expect(readLink(writeLink(catching, 0)).config).toEqual(catching)
+    const config = { ...staged, stages: plan, grpo: { ...staged.grpo, eval_episodes: 9 } }
+    expect(writeLink(config, 0)).toMatch(/^#v=1&env=staged&seed=42&eval_episodes=9&stages=%5B/)
+    // Without the preset's tools it is no longer the preset, and where there never was one it is none.
+    const others = [{ ...config, tool_edits: [] }, ...(['lane', 'catch'] as const).map((name) => withStages(defaultConfig({ kind: 'builtin', name }), plan))]
+    expect(others.map((each) => writeLink(each, 0).slice(0, 18))).toEqual(['#v=1&env=lane&seed', '#v=1&env=lane&seed', '#v=1&env=catch&see'])
+    expect(writeLink(others[1]!, 0)).toMatch(/^#v=1&env=lane&seed=42&stages=%5B/)
+    for (const each of [config, ...others]) expect(readLink(writeLink(each, 0))).toEqual({ config: each, episode: 0, display: {}, problems: [] })
+    // A link of before, when the environment alone decided.
+    expect(readLink(`#v=1&env=staged&seed=42&eval_episodes=9&tool_edits=%5B%5D&stages=${encodeURIComponent(JSON.stringify(plan))}`).config).toEqual({ ...config, tool_edits: [] })
     const wrong = JSON.stringify([{ kind: 'sft', rows: { from: 'pairs', groups: 3 }, settings: {} }])
     for (const text of ['x', '[]', wrong, wrong.replace('sft', 'ppo')]) {
       const read = readLink(`#v=1&env=lane&stages=${encodeURIComponent(text)}`)

@@ -12,6 +12,7 @@ import { sortHidden } from './hide'
 import { readEnvironment, writeEnvironment } from './link-environment'
 import { isLesson, LESSON_IDS, LESSON_STARTS, lessonConfig } from './lessons'
 import { withModel, writeReference } from './model-settings'
+import { withStages } from './planned'
 import { defaultConfig, presetByName, startOf } from './presets'
 import { presetConfig } from '../worker/protocol'
 import { ALL_SETTINGS, getSetting, readSetting, readTargets, setSetting, writeSetting } from './settings'
@@ -144,7 +145,7 @@ export function readLink(hash: string): LinkContent {
   })
   take('stages', (value) => {
     const stages = readStages(parseJson(value))
-    if (stages) config = { ...config, stages }
+    if (stages) config = withStages(config, stages)
     else refuse(`stages must be the JSON of a list of stages, as this page writes it, not ${quote(value)}`)
   })
   take('rollout_func', (value) => {

@@ -15,10 +15,10 @@ const FIRST_PRESET: PresetName = 'lane'
 /** A preset that there is. */
 export const presetByName = (name: PresetName): Preset => presetById(name)
 
-/** The config that a run with these stages and this environment was begun from, before anything was changed. */
-export function startOf({ environment, stages }: Pick<RunConfig, 'environment' | 'stages'>): RunConfig {
-  const preset = presetOfRun({ environment, ...(stages && { stages }) })
-  return preset?.stages ? presetConfig(preset) : defaultConfig(environment)
+/** The config that a run with this environment, these tools and these stages was begun from, before anything was changed. */
+export function startOf(config: Pick<RunConfig, 'environment' | 'stages' | 'tool_edits'>): RunConfig {
+  const preset = presetOfRun(config)
+  return preset?.stages ? presetConfig(preset) : defaultConfig(config.environment)
 }
 
 /** The config before anything is changed; without an environment, that of the first preset. */

@@ -6,6 +6,12 @@ import type { Command } from '../worker/protocol'
 import { defaultConfig } from './presets'
 import type { SettingKey } from './settings'
 
+/** What of which stage cannot be taken: "stage 2 (DPO)", "beta must be above 0". */
+export interface RefusedStage {
+  place: string
+  why: string
+}
+
 export interface SetupView {
   /** What the controls show. */
   config: RunConfig
@@ -17,6 +23,8 @@ export interface SetupView {
   awaitsConsent: boolean
   /** Settings in whose control something stands that was not taken: the run would use their last good value. */
   refused: readonly SettingKey[]
+  /** The same of the plan's stages: Train waits for them. */
+  refusedStages: readonly RefusedStage[]
   /** Train or Step was pressed before the model was there: it begins then. */
   pressed: boolean
   /** What loads a kept run, while that has not come. */
@@ -26,7 +34,7 @@ export interface SetupView {
 export type SetupStore = StoreApi<SetupView>
 
 export function createSetupStore(): SetupStore {
-  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false, refused: [], pressed: false, resuming: null }))
+  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false, refused: [], refusedStages: [], pressed: false, resuming: null }))
 }
 
 /** Whether two configs say the same. */

@@ -7,6 +7,7 @@ import type { Stores } from './hooks'
 import { needsLoad } from './model-settings'
 import { isDistrusted } from './model-store'
 import type { RunsView } from './runs-store'
+import { planRefusal } from './plan-state'
 import { hasChanges, isToMeasure, onlyEndDiffers, type SetupView } from './setup-store'
 import { isActive, isBroken } from './view'
 
@@ -59,7 +60,9 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
   const endsLater = run.state === 'finished' && onlyEndDiffers(setup) && setup.config.grpo.max_steps > run.step
   const { resuming } = setup
   const measuring = resuming ? isMeasured(resuming, runs.store.getState().runs) : runs.store.getState().measuring !== null
-  const blocked = blockedBy(view.recording !== null, measuring, isDistrusted(view.engine, models.getState()), !resuming && fresh && waits)
+  const refused = resuming ? null : planRefusal(setup, view)
+  const stands = blockedBy(view.recording !== null, measuring, isDistrusted(view.engine, models.getState()), !resuming && fresh && waits) 
+  const blocked = stands ?? (refused && C.planRefused(refused.place, refused.why))
   const loading = run.state === 'loading' || (resuming !== null && !isActive(run))
   const pressed = loading && setup.pressed
   const rests = run.state === 'ready' || run.state === 'paused' || endsLater || (run.state === 'failed' && run.recoverable)

@@ -18,6 +18,9 @@ export const CONTROLS_STRINGS = {
   resetHint: 'A new run from step 0 with a fresh LoRA; this one stays under Runs',
   resetFresh: 'Begin anew at step 0',
   resetChanged: 'A new run from step 0 with the new settings; this one stays under Runs',
+  stagePlace: (kind: string, at: number) => `stage ${at + 1} (${kind.toUpperCase()})`,
+  planRefused: (place: string, why: string) => `Plan, ${place}: ${why}. Correct it in the Plan panel: Train waits for that`,
+  planWaits: (place: string) => `Train waits: correct ${place} under Plan`,
   replay: {
     train: 'Begin a run of your own in place of the recorded one',
     pause: 'Hold the recorded run',

@@ -52,7 +52,12 @@ const describe = (element: HTMLElement) => `${element.tagName.toLowerCase()} ${e
 async function openAll() {
   const page = await mount((stores) => <App stores={stores} />)
   await page.say(...engineMessages(), ...stepMessages(1), ...stepMessages(2), runsMessage([runRecord()]))
-  for (const id of ['compare-open', 'chat-open', 'play-open', 'stage-open', 'open-known', 'runs-open']) await page.press(id)
+  for (const id of ['stage-open', 'stage-plan-sft', 'plan-add-dpo']) {
+    await page.until(id)
+    await page.press(id)
+  }
+  await page.until('plan-editor-1')
+  for (const id of ['compare-open', 'chat-open', 'play-open', 'open-known', 'runs-open']) await page.press(id)
   await page.press('curves-choose')
   await page.type('adapter-kind', 'file')
   await page.type('model-select', 'other')

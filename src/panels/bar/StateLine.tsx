@@ -6,6 +6,7 @@ import { isFresh } from '../../store/controller'
 import { useModels, useReplay, useRun, useSetup } from '../../store/hooks'
 import { needsLoad, shortName } from '../../store/model-settings'
 import { isDistrusted } from '../../store/model-store'
+import { planRefusal } from '../../store/plan-state'
 import { getSetting, writeSetting } from '../../store/settings'
 import { hasChanges, onlyEndDiffers, type SetupView } from '../../store/setup-store'
 import { isActive, latestStep } from '../../store/view'
@@ -22,7 +23,9 @@ export function StateLine() {
   const linked = useSetup((setup) => waitingFor(setup, idle))
   const distrusted = useModels((models) => isDistrusted(view.engine, models))
   const recording = view.recording !== null && !isActive(view.run) && view.run.state !== 'loading' ? (view.behind ? S.runs.recording.shortRun : S.runs.recording.short) : null
-  const waits = linked ?? (idle && distrusted ? S.model.test.state : recording)
+  const rests = view.run.state === 'ready' || view.run.state === 'paused' || view.run.state === 'finished'
+  const plan = useSetup((setup) => planRefusal(setup, view)?.place ?? null)
+  const waits = linked ?? (idle && distrusted ? S.model.test.state : plan !== null && rests ? S.controls.planWaits(plan) : recording)
   const { queue, away } = view.waits
   const asked = latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false
   const waiting = view.run.state === 'running' && (asked || queue !== null || away !== null)
@@ -30,7 +33,6 @@ export function StateLine() {
   const replay = useReplay(({ state }) => state === 'on')
   const absence = useAbsence(view.history.at(-1)?.step ?? 0)
   const compared = useCompared().map(({ name }) => name)
-  const rests = view.run.state === 'ready' || view.run.state === 'paused' || view.run.state === 'finished'
   const pressed = useSetup((setup) => setup.pressed) && view.run.state === 'loading'
   const beside = [pressed ? S.controls.thenTrains : null, absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests ? describeCompared(compared) : null]
   const said = waits ?? [describeRun(view, now), ...beside.filter((part) => part !== null)].join(' · ')

@@ -41,10 +41,10 @@ describe('the parts of a plan', () => {
 
   it('are the recording’s own while one is shown, and the run’s once it has begun', () => {
     const other = PLAN.slice(0, 1)
-    expect(shownPlan({ stages: PLAN }, {}, { recorded: null, stages: [] })).toBe(PLAN)
-    expect(shownPlan({}, { stages: PLAN }, { recorded: null, stages: [record(0)] })).toBe(PLAN)
-    expect(shownPlan({ stages: PLAN }, null, { recorded: { stages: other } as never, stages: [] })).toBe(other)
-    expect(shownPlan({ stages: PLAN }, null, { recorded: {} as never, stages: [] })).toEqual([])
+    expect(shownPlan({ stages: PLAN }, { stages: other }, { recorded: null, begun: false })).toBe(PLAN)
+    expect(shownPlan({}, { stages: PLAN }, { recorded: null, begun: true })).toBe(PLAN)
+    expect(shownPlan({ stages: PLAN }, null, { recorded: { stages: other } as never, begun: false })).toBe(other)
+    expect(shownPlan({ stages: PLAN }, null, { recorded: {} as never, begun: false })).toEqual([])
   })
 })
 

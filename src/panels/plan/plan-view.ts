@@ -84,12 +84,14 @@ function plannedSteps({ settings, rows }: PlannedStage): number {
   return stageSteps(settings, rows.from === 'random' ? rows.games : rows.groups)
 }
 
-/** The plan that is on the page: a recording's own, or that of the controls. */
-export function shownPlan(controls: Pick<RunConfig, 'stages'>, applied: Pick<RunConfig, 'stages'> | null, view: Pick<RunView, 'recorded' | 'stages'>): readonly PlannedStage[] {
-  if (view.recorded) return view.recorded.stages ?? []
-  const begun = view.stages.some(({ planned }) => planned !== undefined)
+/** The plan that is on the page: a recording's own, that of a run which has begun with it, or that of the controls. */
+export function shownPlan(controls: Pick<RunConfig, 'stages'>, applied: Pick<RunConfig, 'stages'> | null, { recorded, begun }: Pick<RunView, 'recorded'> & { begun: boolean }): readonly PlannedStage[] {
+  if (recorded) return recorded.stages ?? []
   return ((begun ? applied : null) ?? controls).stages ?? []
 }
+
+/** Of a plan that no run makes yet, whatever the present one does. */
+export const UNMADE = { plan: null, stages: [], history: [], evaluations: [], run: { state: 'ready' } } as const satisfies Partial<RunView>
 
 /** A curve as points of a box 100 wide and 100 high, 0 at its bottom; gaps where there is no value. */
 export function pathOf(lead: readonly (number | null)[], steps: number): string {

@@ -1,5 +1,6 @@
 /** Stages before GRPO, opened: which one, its data and settings; what would train; how it goes; what the run has been through. */
 
+import { useCallback, useState } from 'react'
 import { STAGE_KINDS, stageLine, type StageRecord } from '../../core/stage'
 import { useRun, useRuns } from '../../store/hooks'
 import { occupied } from '../../store/occupied'
@@ -9,6 +10,7 @@ import { STAGE_STRINGS as W } from '../../ui/stage-strings'
 import '../../ui/stage.css'
 import { Examples } from './Examples'
 import { DataField } from './DataField'
+import { PlanOffer } from './PlanOffer'
 import { StageCurves } from './StageCurves'
 import { StageSettingFields } from './StageSettingFields'
 import { useStage, useStageActions } from './useStage'
@@ -16,16 +18,24 @@ import { useStage, useStageActions } from './useStage'
 export function Staging() {
   const stage = useStageActions()
   const kind = useStage((view) => view.kind)
+  const settings = useStage((view) => view.settings[view.kind])
+  const busy = useStage((view) => view.state !== null)
+  const [refused, setRefused] = useState<readonly string[]>([])
+  const refuse = useCallback((why: string) => {
+    setRefused((all) => [...all, why])
+    return () => setRefused((all) => all.filter((each) => each !== why))
+  }, [])
   return (
     <div className="staging">
+      <PlanOffer />
       <div className="stage-column">
         <div className="titled">
           <Segmented id="stage-kind" label={W.kind} options={STAGE_KINDS} names={W.kinds} value={kind} onChange={stage.choose} />
           <Help of={W.kind} text={W.kindHelp} />
         </div>
         <DataField />
-        <StageSettingFields />
-        <Actions />
+        <StageSettingFields kind={kind} settings={settings} disabled={busy} prefix="stage" onChange={stage.set} onRefused={refuse} />
+        <Actions refused={refused[0] ?? null} />
         <Line />
       </div>
       <div className="stage-column">
@@ -36,12 +46,12 @@ export function Staging() {
   )
 }
 
-function Actions() {
+function Actions({ refused }: { refused: string | null }) {
   const stage = useStageActions()
   const { dataset, look, looking, state, error } = useStage((view) => view)
   const downloads = looking && dataset !== null && 'hub' in dataset
   const why = useRun(occupied)
-  const blocked = why !== null || state !== null
+  const blocked = why !== null || state !== null || refused !== null
   return (
     <div className="stage-actions">
       <div className="stage-buttons">
@@ -75,7 +85,7 @@ function Actions() {
         </p>
       )}
       <p className="note" role="status" data-testid="stage-status">
-        <Status blocked={why !== null} why={why === null ? '' : W.why[why]} />
+        <Status blocked={why !== null || refused !== null} why={why !== null ? W.why[why] : refused !== null ? W.correct(refused) : ''} />
       </p>
     </div>
   )

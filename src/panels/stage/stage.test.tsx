@@ -65,9 +65,22 @@ describe('before GRPO', () => {
     await page.press('stage-train')
     expect(page.last()).toMatchObject({ type: 'stage', kind: 'sft', dataset: { text: '{"text": "a"}' } })
     await page.type('stage-learning_rate', '0.1x')
-    expect(page.host.textContent).toContain('This is not a number.')
+    expect(page.host.textContent).toContain('learning_rate must be a number. Correct it: training waits for that.')
+    expect([page.find('stage-train')?.disabled, page.text('stage-status')]).toEqual([true, 'learning_rate must be a number. Correct it first.'])
+    await page.type('stage-learning_rate', '1')
+    expect(page.text('stage-status')).toBe('learning_rate must be above 0 and below 1. Correct it first.')
+    await page.type('stage-learning_rate', '0.001')
+    expect(page.text('stage-status')).not.toContain('learning_rate')
     await page.type('stage-learning_rate', '0.02')
     expect(page.find('stage-train')?.disabled).toBe(true)
+  })
+
+  it('offers the other way, a stage that the run plans, while there is no plan', async () => {
+    const page = await open()
+    expect(page.host.querySelector('.stage-plan')?.textContent).toMatch(/By hand Below, on rows that you give.*Planned On rows that the run plays itself/)
+    await page.press('stage-plan-dpo')
+    expect(page.stores.setup.getState().config.stages).toMatchObject([{ kind: 'dpo', rows: { from: 'pairs' } }])
+    expect(page.find('stage-plan-dpo')).toBeNull()
   })
 
   it('says that an empty think block is trained', async () => {

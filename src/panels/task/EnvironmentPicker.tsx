@@ -27,8 +27,7 @@ export function EnvironmentPicker() {
   const [chosen, setChosen] = useState<string | null>(null)
   // The settings before the preset that was picked last.
   const [before, setBefore] = useState<{ of: string; config: RunConfig } | null>(null)
-  const stages = useSetup((s) => s.config.stages)
-  const preset = presetOfRun({ environment, ...(stages && { stages }) })
+  const preset = useSetup((s) => presetOfRun(s.config))
   const kind = KINDS.find((each) => each.id === chosen) ?? KINDS.find((each) => each.kind === environment.kind)
   const spec = kind?.kind === environment.kind ? environment : null
   const nothingYet = chosen !== null && kind?.start === null && (spec === null || preset !== undefined)

@@ -1,10 +1,8 @@
 /** Column 1: the task as the model meets it, and the settings; on a phone the controls move into a sheet. */
 
 import { useRef } from 'react'
-import { useReplay, useRun, useSelectedEpisode, useSetup, useStores } from '../../store/hooks'
-import { isFresh } from '../../store/controller'
+import { useReplay, useSelectedEpisode, useSetup, useStores } from '../../store/hooks'
 import { hasChanges } from '../../store/setup-store'
-import { needsLoad } from '../../store/model-settings'
 import { Help } from '../../ui/Help'
 import { Hideable } from '../../ui/Hideable'
 import { later } from '../../ui/later'
@@ -13,6 +11,7 @@ import { S } from '../../ui/strings'
 import { useNarrow } from '../../ui/useNarrow'
 import { ToolList } from '../environment/ToolList'
 import { ModelSection, ModelSummary } from '../model/ModelSection'
+import { Changed } from './Changed'
 import { EnvironmentPicker } from './EnvironmentPicker'
 import { LinkedConsent } from './linked-consent'
 import { LinkedServer } from './LinkedServer'
@@ -37,7 +36,7 @@ export function TaskPanel() {
           <EnvironmentPicker />
         </Hideable>
       )}
-      <Changed />
+      <AnyChanged />
       <Hideable part="scene">
         <CurrentScene />
       </Hideable>
@@ -85,7 +84,7 @@ function Sheet() {
           <Hideable part="environment">
             <EnvironmentPicker />
           </Hideable>
-          <Changed />
+          <AnyChanged />
           <Hideable part="prompts">
             <PromptsEdit />
           </Hideable>
@@ -101,20 +100,8 @@ function Sheet() {
   )
 }
 
-function Changed() {
-  const { controller } = useStores()
-  const changed = useSetup(hasChanges)
-  const waits = useSetup(needsLoad)
-  const fresh = useRun(isFresh)
-  if (!changed) return null
-  return (
-    <p className="changed" data-testid="settings-changed">
-      {waits ? S.task.changedModel : fresh ? S.task.changedFresh : S.task.changed}{' '}
-      <button type="button" className="link" data-testid="undo-changes" title={S.task.undoHint} onClick={controller.revert}>
-        {S.task.undo}
-      </button>
-    </p>
-  )
+function AnyChanged() {
+  return useSetup(hasChanges) && <Changed testId="settings-changed" undoId="undo-changes" />
 }
 
 function CurrentScene() {

@@ -49,7 +49,7 @@ export const PANEL_EXPLAINERS = {
   ),
   'panel:plan': from(
     'trlSft',
-    'Stages that the run makes by itself when you press Train: SFT on games that were played at random, DPO on pairs of the model’s own games, then GRPO, all on one adapter. Before and after each the policy plays the same fixed scenarios, so that you see what the stage changed. Pause, Step (one stage a press), Reset and kept runs work as ever; a stage without rows is left out and says why.',
+    'Stages that the run makes by itself when you press Train: SFT on games that were played at random or on the model’s own good episodes, DPO on pairs of its own games, then GRPO, all on one adapter. Which, in what order and with what settings you choose here until the run begins. Before and after each the policy plays the same fixed scenarios, so that you see what the stage changed. Pause, Step (one stage a press), Reset and kept runs work as ever; a stage without rows is left out and says why.',
   ),
   'dialog:bench': from(
     'ortWebGpu',
