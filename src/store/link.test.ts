@@ -55,6 +55,9 @@ describe('settings in the link', () => {
     expect(others.map((each) => writeLink(each, 0).slice(0, 18))).toEqual(['#v=1&env=lane&seed', '#v=1&env=lane&seed', '#v=1&env=catch&see'])
     expect(writeLink(others[1]!, 0)).toMatch(/^#v=1&env=lane&seed=42&stages=%5B/)
     for (const each of [config, ...others]) expect(readLink(writeLink(each, 0))).toEqual({ config: each, episode: 0, display: {}, problems: [] })
+    const large = withModel(staged, { model: 'Qwen/Qwen3-0.6B', model_revision: 'main' })
+    expect(writeLink(large, 0)).toBe('#v=1&env=staged&model=Qwen%2FQwen3-0.6B&seed=42')
+    expect(readLink(writeLink(large, 0)).config).toEqual(large)
     // A link of before, when the environment alone decided.
     expect(readLink(`#v=1&env=staged&seed=42&eval_episodes=9&tool_edits=%5B%5D&stages=${encodeURIComponent(JSON.stringify(plan))}`).config).toEqual({ ...config, tool_edits: [] })
     const wrong = JSON.stringify([{ kind: 'sft', rows: { from: 'pairs', groups: 3 }, settings: {} }])

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_GRPO, type RunConfig } from '../core/config'
+import { DEFAULT_STAGE } from '../core/stage'
 import { CURATED_MODELS, isHubModel } from '../env/models'
 import { TINY_MODEL } from '../env/presets'
 import { defaultWithModel, isFromHub, needsLoad, withModel } from './model-settings'
-import { defaultConfig } from './presets'
+import { plannedConfig } from './planned'
+import { defaultConfig, presetByName } from './presets'
+import { presetConfig } from '../worker/protocol'
 
 const catchTheBall = defaultConfig({ kind: 'builtin', name: 'catch' })
 const qwen = { model: 'Qwen/Qwen3-0.6B', model_revision: 'main' }
@@ -25,6 +28,16 @@ describe('the settings that suit a model', () => {
       grpo: { ...DEFAULT_GRPO, max_tool_calling_iterations: 7, seed: 7 },
     })
     expect(withModel(mine, qwen).grpo).toMatchObject({ learning_rate: 2e-5, num_generations: 8, prompts_per_step: 1, max_completion_length: 512 })
+  })
+
+  it('learning rates of planned stages go with the model, those that a person chose stay', () => {
+    const staged = presetConfig(presetByName('staged'))
+    const [sft, dpo] = staged.stages ?? []
+    const mine = { ...staged, stages: [sft!, { ...dpo!, settings: { ...dpo!.settings, learning_rate: 0.5 } }] }
+    const rates = (config: RunConfig) => config.stages?.map(({ settings }) => settings.learning_rate)
+    expect(rates(withModel(mine, qwen))).toEqual([DEFAULT_STAGE.sft.learning_rate, 0.5])
+    expect(withModel(withModel(mine, qwen), tiny).stages).toEqual(mine.stages)
+    expect(rates(plannedConfig('staged', withModel(catchTheBall, qwen)))).toEqual([DEFAULT_STAGE.sft.learning_rate, DEFAULT_STAGE.dpo.learning_rate])
   })
 
   it('going back to the shipped model restores its preset and float32, but for the seed', () => {

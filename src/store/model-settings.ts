@@ -1,8 +1,9 @@
 /** How the choice of a model changes a run's settings, and when a choice must wait for a person's word. Pure. */
 
 import { DEFAULT_GRPO, type GrpoConfig, type RunConfig } from '../core/config'
+import { DEFAULT_STAGE, type PlannedStage } from '../core/stage'
 import { isHubModel } from '../env/models'
-import { defaultConfig } from './presets'
+import { defaultConfig, presetByName } from './presets'
 
 export interface ModelChoice {
   model: string
@@ -11,7 +12,7 @@ export interface ModelChoice {
 
 /**
  * The config with another model and the settings that suit it. A Hub model starts from 4 bits and TRL's defaults (one group of
- * eight, 512 tokens, 2e-5), going back to a model of this site restores its preset; from one Hub model to another, or of this
+ * eight, 512 tokens, 2e-5; planned stages likewise), going back to a model of this site restores its preset; from one Hub model to another, or of this
  * site, the settings stay. Environment, prompts, seed, LoRA shape and backend are kept; a starting adapter belongs to its base and goes.
  */
 export function withModel(config: RunConfig, { model, model_revision }: ModelChoice): RunConfig {
@@ -19,6 +20,7 @@ export function withModel(config: RunConfig, { model, model_revision }: ModelCho
   const next: RunConfig = { ...config, model, model_revision, adapter: null }
   const preset = defaultConfig(config.environment)
   if (isHubModel(model) === isHubModel(config.model)) return next
+  if (next.stages) next.stages = suitedStages(next.stages, isHubModel(model))
   const large: GrpoConfig = { ...DEFAULT_GRPO, max_tool_calling_iterations: preset.grpo.max_tool_calling_iterations }
   if (isHubModel(model)) return { ...next, precision: 'int4', grpo: suited(config.grpo, preset.grpo, large) }
   return { ...next, precision: preset.precision, grpo: suited(config.grpo, large, preset.grpo) }
@@ -31,6 +33,16 @@ export function suitedSettings(config: RunConfig): [keyof GrpoConfig, GrpoConfig
   const suits = withModel(preset, config).grpo
   const keys = Object.keys(suits) as (keyof GrpoConfig)[]
   return keys.flatMap((key) => (suits[key] !== preset.grpo[key] && config.grpo[key] === suits[key] ? [[key, suits[key]]] : []))
+}
+
+/** Learning rates of planned stages that still are as a stage of the former model begins become those of the new one. */
+function suitedStages(stages: readonly PlannedStage[], large: boolean): PlannedStage[] {
+  return stages.map((stage) => {
+    const shipped = presetByName('staged').stages?.find(({ kind }) => kind === stage.kind)?.settings.learning_rate ?? NaN
+    const usual = DEFAULT_STAGE[stage.kind].learning_rate
+    const [former, learning_rate] = large ? [shipped, usual] : [usual, shipped]
+    return stage.settings.learning_rate === former ? { ...stage, settings: { ...stage.settings, learning_rate } } : stage
+  })
 }
 
 /** What a person changed stays; what still is as the former model's settings were becomes the new model's. */

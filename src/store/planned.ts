@@ -15,8 +15,7 @@ export function plannedConfig(name: PresetName, config: RunConfig): RunConfig {
   const preset = presetConfig(presetByName(name), config.grpo.seed)
   if (!isHubModel(config.model)) return { ...preset, backend: config.backend }
   const { precision, adapter, backend } = config
-  const stages = (preset.stages ?? []).map(({ kind, rows, settings }) => ({ kind, rows, settings: { ...settings, learning_rate: DEFAULT_STAGE[kind].learning_rate } }))
-  return { ...withModel(preset, config), ...(stages.length > 0 && { stages }), precision, adapter, backend }
+  return { ...withModel(preset, config), precision, adapter, backend }
 }
 
 /** The run with GRPO alone; its tools stay as they are. */

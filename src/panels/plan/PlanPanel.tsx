@@ -10,7 +10,7 @@ export function PlanPanel() {
   const { plan, composing } = usePlan()
   const putsBack = usePlanDesk(({ removed }) => removed !== null)
   return plan.length === 0 && !(composing && putsBack) ? null : (
-    <div className="plan-room">
+    <div className={composing ? 'plan-room composing' : 'plan-room'} style={{ ['--parts' as string]: plan.length + 1 }}>
       <Plan plan={plan} composing={composing} />
     </div>
   )
