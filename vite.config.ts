@@ -116,7 +116,8 @@ export default defineConfig({
           // All that no other project takes, so that no test file is in none.
           include: ['src/**/*.test.{ts,tsx}', 'e2e/**/*.test.ts'],
           exclude: ['e2e/{integration,browser,reference}/**', '**/node_modules/**'],
-          testTimeout: 20_000,
+          // None takes so long; servers and libraries are made ready beside them.
+          testTimeout: minute,
           // Left to itself vitest spares a core, which on two cores is half of them.
           maxWorkers: 2,
         },

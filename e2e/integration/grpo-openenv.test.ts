@@ -134,7 +134,7 @@ describe('a server that is killed in mid-episode', () => {
     let server = await startServer('echo')
     const { port } = server
     try {
-      const environment = await connect(server, { deadlines: { openMs: 2000 } })
+      const environment = await connect(server)
       const config = configOf('echo', { num_generations: 8, prompts_per_step: 1, seed: 7 })
       const undisturbed = await trainSteps(config, { steps: 2, environment })
 

@@ -191,7 +191,7 @@ describe('failures', () => {
 
   it('a server that dies in mid-episode fails the episode; a new one on its port serves the same object again', async () => {
     const first = await startServer('misbehave')
-    const environment = await connected(client(first, { deadlines: { openMs: 3000 } }))
+    const environment = await connected(client(first))
     const session = await environment.open()
     await session.reset(resetTo(0))
     expect((await failure(session.step(say('!die')))).message).toContain('1006')

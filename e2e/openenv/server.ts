@@ -31,8 +31,8 @@ export interface ServerOptions {
 }
 
 /**
- * Starts `python serve.py NAME` in `.venv-openenv` (made if need be) and resolves once `/health` answers (some seconds: the library is slow
- * to import). Port 0, the default, lets the system choose. Throws with the server's last words when it does not come up.
+ * Starts `python serve.py NAME` in `.venv-openenv` (made if need be) and resolves once `/health` answers (some seconds, or a minute on a busy machine:
+ * the library is slow to import). Port 0, the default, lets the system choose. Throws with the server's last words when it does not come up.
  */
 export async function startServer(name: ServerName, options: ServerOptions = {}): Promise<RunningServer> {
   const [server] = await startServers([name], options)
@@ -42,7 +42,7 @@ export async function startServer(name: ServerName, options: ServerOptions = {})
 /** Several in one process, which is quicker: they live and die together. `NAME:N` allows N sessions. Otherwise as `startServer`. */
 export async function startServers(
   names: readonly (ServerName | `${ServerName}:${number}`)[],
-  { port = 0, maxSessions = 16, timeoutMs = 90_000, venv = 'openenv' }: ServerOptions = {},
+  { port = 0, maxSessions = 16, timeoutMs = 180_000, venv = 'openenv' }: ServerOptions = {},
 ): Promise<RunningServer[]> {
   const python = await ensureVenv(venv)
   const args = [serve, ...names, '--port', String(port), '--max-sessions', String(maxSessions)]
