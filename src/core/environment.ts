@@ -124,6 +124,8 @@ export interface Environment {
   readonly members?: readonly Environment[]
   /** It never judges: only reward functions do. */
   readonly rewardless?: true
+  /** Why an episode in which nothing failed may have no reward, as words without a full stop. Known after `connect`; absent where there is no more to say than that. */
+  readonly unrewarded?: string
   /** The dataset that it reads; null before `connect`, absent where it reads none. */
   readonly dataset?: DatasetFacts | null
   /** What a person should know of what was connected, as sentences; rows that were left out, for instance. Grows with `fit`. */

@@ -73,7 +73,7 @@ export async function drawBatch(options: GrpoTrainerOptions, step: number, aroun
   const through = (firstGroup: number, count: number, discarded: readonly number[] | null): Promise<Episode[]> =>
     sampleThroughOutages(() => attempt(firstGroup, count, discarded), {
       step,
-      environment: environment.name,
+      environment,
       onEvent,
       wait: (...waiting) => {
         for (let slot = 0; slot < engine.slots; slot++) lanes.begin(slot, 'waiting', -1, -1)

@@ -13,7 +13,7 @@ import { rollout } from '../rollout/rollout'
 import { assertNotStopped } from './guard'
 import { type CallCustom, chosenBy, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
-import { nobodySaid, unjudged } from './unjudged'
+import { nobodySaid, unjudged, unrewarded } from './unjudged'
 
 export interface EvaluationRequest {
   engine: Sampler
@@ -85,7 +85,7 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
   const metrics = { ...evaluationMetrics(episodes, { name: environment.name, isSuccess: (reward) => environment.isSuccess(reward) }), ...evaluated(logged) }
   const { eval_success: success = null, eval_reward: reward = null } = metrics
   if (success === null || reward === null) {
-    const error = episodes.find((episode) => episode.error !== null)?.error ?? 'it gave no reward'
+    const error = episodes.find((episode) => episode.error !== null)?.error ?? (episodes[0] && unrewarded(episodes[0], environment)) ?? 'it gave no reward'
     if (episodes.every(({ rewardless, exit }) => rewardless && !UNSCORABLE_EXITS.includes(exit))) throw unjudged(episodes, `${total} evaluation episodes`)
     throw new PlaygroundError(
       'environment',
@@ -95,7 +95,7 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
   }
   const unscorable = metrics['eval_environment/unscorable'] ?? 0
   if (unscorable > 0) {
-    const why = episodes.find(({ reward, error }) => reward === null && error !== null)?.error ?? nobodySaid(episodes.find(({ reward }) => reward === null) ?? {})
+    const why = episodes.find(({ reward, error }) => reward === null && error !== null)?.error ?? nobodySaid(episodes.find(({ reward }) => reward === null) ?? {}, environment)
     const text = `${unscorable} of ${total} evaluation episodes could not be scored (${why.replace(/\.$/, '')}): the rate is of the other ${total - unscorable}.`
     onEvent({ type: 'notice', level: 'warning', text })
   }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Episode } from '../core/episode'
 import type { TrainEvent } from '../core/events'
-import { sampleThroughOutages, waitSeconds } from './outage'
+import { type OutageOptions, sampleThroughOutages, waitSeconds } from './outage'
 import { replyEpisode } from './testing/episodes'
 
 const four = (...rewards: (number | null)[]) => rewards.map((reward, i) => replyEpisode(i, 0, reward))
@@ -13,7 +13,7 @@ async function run(attempts: Episode[][], signal?: AbortSignal, random = () => 1
   let tries = 0
   const result = sampleThroughOutages(async () => attempts[tries++] as Episode[], {
     step: 3,
-    environment: 'Bandit',
+    environment: { name: 'Bandit' },
     onEvent: (event) => events.push(event),
     wait: async (seconds) => void waits.push(seconds),
     random,
@@ -69,7 +69,7 @@ describe('sampleThroughOutages', () => {
     const wait = async (seconds: number) => void seen.add(seconds)
     const attempts = [down, four(1, 0, 0, 0), down, four(1, 0, 0, 0)]
     for (let i = 0; i < 2; i++) {
-      await sampleThroughOutages(async () => attempts.shift() as Episode[], { step: 3, environment: 'Bandit', onEvent: () => undefined, wait })
+      await sampleThroughOutages(async () => attempts.shift() as Episode[], { step: 3, environment: { name: 'Bandit' }, onEvent: () => undefined, wait })
     }
     expect(seen.size).toBe(2)
   })
@@ -92,6 +92,25 @@ describe('sampleThroughOutages', () => {
     await expect(run([silent])).rejects.toMatchObject({ kind: 'environment', message: expect.stringContaining('a reward') as string })
     const mostly = four(null, null, null, 1).map((e) => ({ ...e, exit: 'answered' as const, error: null }))
     expect((await run([mostly])).texts[0]).toContain('gave no reward')
+  })
+
+  it('says what a class lacks whose episodes have no reward', async () => {
+    const environment = { name: 'Door', unrewarded: 'Door has no get_reward()' }
+    const said = async (members: readonly (number | null)[], options: Pick<OutageOptions, 'environment'>) => {
+      const texts: string[] = []
+      const episodes = four(...members).map((e) => ({ ...e, exit: 'env_done' as const, error: null, environment: 'Door' }))
+      const onEvent: OutageOptions['onEvent'] = (event) => void (event.type === 'notice' && texts.push(event.text))
+      await sampleThroughOutages(() => Promise.resolve(episodes), { step: 3, ...options, onEvent, wait: () => Promise.resolve() })
+      return texts
+    }
+    expect(await said([null, null, 0, 0], { environment })).toEqual(['2 of 4 episodes of step 3 could not be scored (Door has no get_reward()) and are left out of the update.'])
+    // Of several environments, the one that played them.
+    const members = [environment] as unknown as NonNullable<OutageOptions['environment']['members']>
+    expect(await said([null, 0, 0, 0], { environment: { name: 'Door + lane', members } })).toEqual([expect.stringContaining('(Door has no get_reward())')])
+    await expect(said([null, null, null, null], { environment })).rejects.toMatchObject({
+      message: 'The environment "Door" gave none of the 4 episodes of step 3 a reward: Door has no get_reward().',
+      advice: expect.stringContaining('get_reward()') as string,
+    })
   })
 
   describe('an environment that answers, but fails', () => {

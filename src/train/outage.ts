@@ -1,11 +1,12 @@
 /** Waiting out an environment that went away: sample again, with growing pauses, until most episodes can be scored. */
 
+import type { Environment } from '../core/environment'
 import type { Episode } from '../core/episode'
 import type { TrainEvent } from '../core/events'
 import { PlaygroundError } from '../core/errors'
 import { sleep, waitThroughGate } from '../core/sleep'
 import { assertNotStopped } from './guard'
-import { nobodySaid, unjudged } from './unjudged'
+import { nobodySaid, unjudged, unrewarded } from './unjudged'
 
 /** Pauses between attempts: up to 1, 2, 4, … seconds, at most this; at least half of it, so that many pages do not come back at once. */
 const LONGEST_WAIT_SECONDS = 30
@@ -14,7 +15,7 @@ const MOST_ALIKE = 4
 
 export interface OutageOptions {
   step: number
-  environment: string
+  environment: Pick<Environment, 'name' | 'unrewarded' | 'members'>
   onEvent: (event: TrainEvent) => void
   wait: Wait
   /** Awaited while waiting: a paused run shows at once that it is. */
@@ -38,7 +39,7 @@ export type Wait = (seconds: number, signal?: AbortSignal, gate?: () => Promise<
  * the same way four times in a row
  */
 export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, options: OutageOptions): Promise<Episode[]> {
-  const { step, onEvent, signal, gate, random = Math.random } = options
+  const { step, environment, onEvent, signal, gate, random = Math.random } = options
   let alike = 0
   let before: string | null = null
   for (let tries = 0; ; tries++) {
@@ -56,12 +57,12 @@ export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, op
       if (pattern !== null && alike >= MOST_ALIKE) {
         throw new PlaygroundError(
           'environment',
-          `The environment "${options.environment}" failed in the same way ${alike} times in a row in ${count}: ${reason(failed)}.`,
+          `The environment "${environment.name}" failed in the same way ${alike} times in a row in ${count}: ${reason(failed, environment)}.`,
           'Waiting would not help: mend the environment, the prompts or the settings, then press Train; the step is tried again.',
         )
       }
       const seconds = Math.min(LONGEST_WAIT_SECONDS, 2 ** tries) * (0.5 + random() / 2)
-      const text = `${count} could not be scored (${reason(failed)}). No update is made; the step is tried again in ${Math.ceil(seconds)} s.`
+      const text = `${count} could not be scored (${reason(failed, environment)}). No update is made; the step is tried again in ${Math.ceil(seconds)} s.`
       onEvent({ type: 'notice', level: 'warning', text })
       onEvent({ type: 'environment-away', text: 'the environment failed', seconds })
       await options.wait(seconds, signal, gate)
@@ -71,23 +72,24 @@ export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, op
     if (episodes.length > 0 && unscorable.length === episodes.length) {
       // Nothing failed, so a repetition would end the same way.
       if (episodes.every(({ rewardless }) => rewardless)) throw unjudged(episodes, `the ${episodes.length} episodes of step ${step}`)
+      const why = unscorable[0] && unrewarded(unscorable[0], environment)
       throw new PlaygroundError(
         'environment',
-        `The environment "${options.environment}" gave none of the ${episodes.length} episodes of step ${step} a reward.`,
-        'Let its step() return a reward, or change the prompts so that the model calls a tool.',
+        `The environment "${environment.name}" gave none of the ${episodes.length} episodes of step ${step} a reward${why === undefined ? '' : `: ${why}`}.`,
+        why === undefined ? 'Let its step() return a reward, or change the prompts so that the model calls a tool.' : 'Let get_reward() of the class return a number at every end of an episode.',
       )
     }
     if (unscorable.length > 0) {
-      const text = `${count} could not be scored (${reason(unscorable)}) and are left out of the update.`
+      const text = `${count} could not be scored (${reason(unscorable, environment)}) and are left out of the update.`
       onEvent({ type: 'notice', level: 'warning', text })
     }
     return episodes
   }
 }
 
-function reason(episodes: readonly Episode[]): string {
+function reason(episodes: readonly Episode[], environment: OutageOptions['environment']): string {
   const [first] = episodes
-  return (episodes.find((episode) => episode.error !== null)?.error ?? (first ? nobodySaid(first) : '')).replace(/\.$/, '')
+  return (episodes.find((episode) => episode.error !== null)?.error ?? (first ? nobodySaid(first, environment) : '')).replace(/\.$/, '')
 }
 
 /** What failed where, without numbers that differ from try to try; null unless all of it would come again. */

@@ -5,7 +5,7 @@ import { DEFAULT_GRPO, type GrpoConfig } from '../core/config'
 import type { Episode } from '../core/episode'
 import type { RewardFunc } from '../core/reward-funcs'
 import { rewardMetrics } from '../rl'
-import { advantagesOf, assertLimits, type CallCustom, scoreEpisodes } from './scoring'
+import { advantagesOf, assertJudged, assertLimits, type CallCustom, scoreEpisodes } from './scoring'
 
 const call = (reward: number | null) => ({ call: { name: 'go', arguments: {} }, result: '', reward, done: false, error: false, ms: 1 })
 
@@ -99,6 +99,9 @@ describe('scoring', () => {
   it('decides success where no environment does, and never takes silence for 0', async () => {
     const alone = [episode('4', null, [], { rewardless: true })]
     await expect(score(alone, grpo([ENVIRONMENT]))).rejects.toThrow('lane gave no reward of its own, and no reward function is chosen.')
+    const door = { name: 'Door', rewardless: true, unrewarded: 'Door has no get_reward()' }
+    expect(() => assertJudged(door, grpo([ENVIRONMENT]))).toThrow('Nobody judges the episodes: Door has no get_reward(), and no reward function is chosen.')
+    expect(() => assertJudged(door, grpo([ENVIRONMENT, { name: 'accuracy_reward' }]))).not.toThrow()
     const row = (content: string) => {
       const { success: _, ...rest } = episode(content, null, [], { rewardless: true, columns: { solution: '4' } })
       return rest as Episode

@@ -43,8 +43,10 @@ export interface ScoringOptions {
 }
 
 /** Throws PlaygroundError('config') where neither the environment nor a reward function judges: before anything is sampled in vain. */
-export function assertJudged({ name, rewardless }: { name: string; rewardless?: boolean }, { reward_funcs, reward_weights }: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights'>): void {
+export function assertJudged({ name, rewardless, unrewarded }: { name: string; rewardless?: boolean; unrewarded?: string }, { reward_funcs, reward_weights }: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights'>): void {
   if (!rewardless || !isOwnRewardAlone(reward_funcs, reward_weights)) return
+  // A class of the person's own can be given one.
+  if (unrewarded !== undefined) throw new PlaygroundError('config', `Nobody judges the episodes: ${unrewarded}, and no reward function is chosen.`, 'Let get_reward() of the class return what the episode earned, or add a reward function under reward_funcs.')
   throw new PlaygroundError('config', `Nobody judges the episodes: ${name} gave no reward of its own, and no reward function is chosen.`, 'Add one under Reward functions; a rollout_func is judged by the environment where it plays it (trainer.environment.open).')
 }
 

@@ -1,5 +1,6 @@
 /** What is said where reward functions alone judge, and gave nothing: which they were, what they read, and what stood there. */
 
+import type { Environment } from '../core/environment'
 import type { Episode } from '../core/episode'
 import { PlaygroundError } from '../core/errors'
 import { NEEDS_SOLUTION } from '../core/reward-funcs'
@@ -7,8 +8,14 @@ import { NEEDS_SOLUTION } from '../core/reward-funcs'
 type Judged = Pick<Episode, 'rewardless' | 'rewards' | 'columns'>
 
 /** In place of a reason where an episode has no reward and nothing failed. */
-export const nobodySaid = ({ rewardless, rewards }: Pick<Episode, 'rewardless' | 'rewards'>): string =>
-  rewardless || rewards ? 'no reward function had an opinion' : 'the environment gave no reward'
+export const nobodySaid = (episode: Pick<Episode, 'rewardless' | 'rewards' | 'environment'>, environment: Unrewarded): string =>
+  episode.rewardless || episode.rewards ? 'no reward function had an opinion' : (unrewarded(episode, environment) ?? 'the environment gave no reward')
+
+type Unrewarded = Pick<Environment, 'unrewarded' | 'members'>
+
+/** What the environment that played the episode says of that, if anything. */
+export const unrewarded = ({ environment: played }: Pick<Episode, 'environment'>, environment: Unrewarded): string | undefined =>
+  (environment.members?.find(({ name }) => name === played) ?? environment).unrewarded
 
 /** The error for episodes that reward functions alone judge, none of which got a reward; `where` names them. */
 export function unjudged(episodes: readonly Judged[], where: string): PlaygroundError {

@@ -125,6 +125,7 @@ export const REWARDS_STRINGS = {
     solved: 'All of them solved it: there is nothing left to learn from this scenario. Take a harder task, or end the run.',
     unsolved: 'None of them solved it: take an easier task, or a reward that gives part marks on the way.',
     unscorable: 'Look at why the environment gave no reward; the reasons stand on the rows and under Notices.',
+    ownClass: (count: number) => `${count === 1 ? '1 episode has' : `${count} episodes have`} no reward: let get_reward() of your class return a number at every end of an episode. A property such as this.reward is not read.`,
     num_generations: (now: number) => `num_generations, now ${now}: with more episodes in a group it is likelier that one differs.`,
     temperature: (now: number) => `temperature, now ${plain(now)}: hotter sampling makes the episodes differ more.`,
     prompts_per_step: (now: number) => `prompts_per_step, now ${now}: with more groups it is likelier that some of a step have a signal.`,

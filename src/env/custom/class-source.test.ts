@@ -67,6 +67,28 @@ describe('a class as an environment', () => {
   })
 })
 
+describe('a class without get_reward()', () => {
+  const wrote = (body: string, more = '') => readClass(`class Door {\n  reset() { this.done = false }\n  /** Open. */\n  open() { ${body} }\n${more}}`, 'Door')
+
+  it('is warned of at its line, and can be used', () => {
+    expect(wrote('return 1')).toMatchObject({ problems: [], warnings: [{ line: 1, from: 6, warning: true, message: expect.stringContaining('Door has no get_reward(): nothing says what an episode earned') as string }] })
+    expect(wrote('this.reward = 1; this.done = true /* the reward */')).toMatchObject({
+      facts: { hasReward: false, givesReward: false },
+      problems: [],
+      warnings: [{ line: 1, message: expect.stringMatching(/sets this\.reward.* through environments; here .*get_reward\(\) \{ return this\.reward \}/) as string }],
+    })
+    expect(wrote('', '  reward = 0\n').warnings[0]?.message).toContain('sets this.reward')
+  })
+
+  it('is not where a tool answers with a reward, or get_reward() is there', () => {
+    expect(wrote('return { text: "", reward: this.reward = 1 }')).toMatchObject({ facts: { givesReward: true }, warnings: [] })
+    expect(wrote('const said = {}; said.reward = 1; return said').warnings).toEqual([])
+    expect(wrote('const said = {}; said["reward"] = 1; return said').warnings).toEqual([])
+    expect(wrote('this.reward = 1', '  get_reward() { return this.reward }\n').warnings).toEqual([])
+    for (const { code, called } of CLASS_EXAMPLES) expect(readClass(code, called).warnings).toEqual([])
+  })
+})
+
 it('the first example has the tools and words of the game that the shipped model knows', () => {
   const { facts } = readClass(EMERGENCY.code, EMERGENCY.called)
   const named = (tools: typeof laneRules.tools) => tools.map(({ function: { name, description, parameters } }) => [name, description, parameters.properties?.['direction']?.enum])

@@ -2,12 +2,15 @@
 
 import { type Class, type Comment, type MethodDefinition, parse, type Pattern, type Program, type PropertyDefinition } from 'acorn'
 import type { JsonSchema, Tool } from '../../core/tools'
+import { rewardWarning, rewardWords } from './class-reward'
 import { linesOf } from './code-error'
 import { type Doc, readDoc, schemaOf } from './jsdoc'
 
 /** Something to mend, with its place: lines from 1, columns from 0, offsets into the code. */
 export interface CodeProblem {
   message: string
+  /** The code can be used as it is, though hardly as it is meant. */
+  warning?: true
   line: number
   column: number
   from: number
@@ -32,7 +35,7 @@ export interface ClassFacts {
   /** Lines of reset and get_reward, where there are such. */
   lines: Readonly<Record<string, number>>
   hasReward: boolean
-  /** Its code speaks of a `reward` that a method may give with its answer. */
+  /** A method may give a reward with its answer. */
   givesReward: boolean
   /** static held_out = true: it draws other scenarios where split is 'heldout'. */
   heldOut: boolean
@@ -84,19 +87,16 @@ export function lastClass(code: string): string | null {
 const classesOf = (program: Program): Map<string, Class> =>
   new Map(program.body.flatMap((node) => (node.type === 'ClassDeclaration' && node.id ? [[node.id.name, node as Class]] : [])))
 
-/** The class `called` and what keeps it from being an environment; `facts` is null where it cannot be read. */
-export function readClass(code: string, called: string): { facts: ClassFacts | null; problems: CodeProblem[] } {
+/** The class `called`, what keeps it from being an environment, and what it can be used with but hardly means; `facts` is null where it cannot be read. */
+export function readClass(code: string, called: string): { facts: ClassFacts | null; problems: CodeProblem[]; warnings: CodeProblem[] } {
   const read = parsed(code)
-  if ('problem' in read) return { facts: null, problems: [read.problem] }
+  if ('problem' in read) return { facts: null, problems: [read.problem], warnings: [] }
   const { program, comments } = read
   const classes = classesOf(program)
   const own = classes.get(called)
-  if (!own) return { facts: null, problems: [{ message: `There is no class called ${called}.`, line: 1, column: 0, from: 0, to: 0 }] }
+  if (!own) return { facts: null, problems: [{ message: `There is no class called ${called}.`, line: 1, column: 0, from: 0, to: 0 }], warnings: [] }
   const problems: CodeProblem[] = []
-  const complain = (message: string, node: { start: number; end: number; loc?: { start: { line: number; column: number } } | null }): void => {
-    const { line = 1, column = 0 } = node.loc?.start ?? {}
-    problems.push({ message, line, column, from: node.start, to: node.end })
-  }
+  const complain = (message: string, node: Placed): void => void problems.push(problemAt(message, node))
   const chain = chainOf(own, classes)
   const methods = publicMethods(chain, comments)
   const tools = [...methods.values()]
@@ -110,6 +110,9 @@ export function readClass(code: string, called: string): { facts: ClassFacts | n
   }
   const said = (name: string): unknown => chain.map((one) => staticValue(one, name)).find((value) => value !== undefined)
   const successAt = said('success_at')
+  const rewards = rewardWords(program)
+  const hasReward = methods.has('get_reward')
+  const unrewarded = hasReward ? null : rewardWarning(called, rewards)
   const lines = Object.fromEntries([...methods].map(([name, { node }]) => [name, node.loc?.start.line ?? 1]))
   return {
     facts: {
@@ -118,14 +121,26 @@ export function readClass(code: string, called: string): { facts: ClassFacts | n
       codeLines: linesOf(code),
       tools,
       lines,
-      hasReward: methods.has('get_reward'),
-      givesReward: /\breward\b/.test(code.replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '').replaceAll(/\bget_reward\b/g, '')),
+      hasReward,
+      givesReward: rewards.answers,
       heldOut: said('held_out') === true,
       successAt: typeof successAt === 'number' ? successAt : 1,
       prompts: { system: textOf(said('system_prompt')), user: textOf(said('user_prompt')) },
     },
     problems,
+    warnings: unrewarded === null ? [] : [{ ...problemAt(unrewarded, own.id ?? own), warning: true }],
   }
+}
+
+interface Placed {
+  start: number
+  end: number
+  loc?: { start: { line: number; column: number } } | null
+}
+
+function problemAt(message: string, node: Placed): CodeProblem {
+  const { line = 1, column = 0 } = node.loc?.start ?? {}
+  return { message, line, column, from: node.start, to: node.end }
 }
 
 /** A class and those of the code that it extends, nearest first. */

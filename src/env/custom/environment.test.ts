@@ -42,6 +42,17 @@ describe('a class as an environment', () => {
     expect([environment.isSuccess(0.7), environment.isSuccess(0.6), environment.rewardless]).toEqual([true, false, undefined])
   })
 
+  it('says why an episode may have no reward, and never reads this.reward for it', async () => {
+    const door = (body: string) => fake(() => ({}), `class Door {\n  reset() {}\n  /** Open. */\n  open() { ${body} }\n}`, 'Door').environment
+    const [kept, given, asked] = [door('this.reward = 1'), door('return { text: "", reward: 1 }'), fake(() => ({})).environment]
+    for (const each of [kept, given, asked]) await each.connect()
+    expect([kept, given, asked].map(({ rewardless, unrewarded }) => [rewardless, unrewarded])).toEqual([
+      [true, 'Door has no get_reward()'],
+      [undefined, 'Door has no get_reward(), and no answer of its tools held a reward'],
+      [undefined, 'NumberGame.get_reward() returned no number'],
+    ])
+  })
+
   it('tells the model what a tool threw, and fails the episode where the code broke the contract or was stuck', async () => {
     let next: Partial<LiveAnswer> = {}
     const { environment } = fake(({ act }) => (act === 'call' || act === 'reset' ? next : {}))

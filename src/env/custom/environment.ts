@@ -24,6 +24,7 @@ class CustomEnvironment implements Environment {
   tools: readonly Tool[] = []
   heldOut?: boolean
   rewardless?: true
+  unrewarded?: string
   private facts: ClassFacts | null = null
   private worker: LiveWorker | null = null
 
@@ -53,6 +54,7 @@ class CustomEnvironment implements Environment {
     this.prompts = facts.prompts
     if (facts.heldOut) this.heldOut = true
     if (!facts.hasReward && !facts.givesReward) this.rewardless = true
+    this.unrewarded = facts.hasReward ? `${this.name}.get_reward() returned no number` : `${this.name} has no get_reward()${facts.givesReward ? ', and no answer of its tools held a reward' : ''}`
   }
 
   open(): Promise<EnvironmentSession> {

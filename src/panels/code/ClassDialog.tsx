@@ -21,14 +21,15 @@ interface ClassDialogProps {
   onClose: () => void
 }
 
-/** What keeps code from being an environment. */
+/** What keeps code from being an environment, and then what it hardly means. */
 export function classProblems(code: string): readonly CodeProblem[] {
   const whole = (message: string): CodeProblem[] => [{ message, line: 1, column: 0, from: 0, to: 0 }]
   if (code.length > LONGEST_PAGE_CODE) return whole(W.tooLong(code.length, LONGEST_PAGE_CODE))
   const called = lastClass(code)
   if (called !== null && !pageFunctionSchema.safeParse({ called, code }).success) return whole(W.badName(called))
   // Without a class the parser's own complaint, or that there is none.
-  return readClass(code, called ?? W.anyClass).problems
+  const { problems, warnings } = readClass(code, called ?? W.anyClass)
+  return [...problems, ...warnings]
 }
 
 export function ClassDialog({ code, onCode, onUse, onClose }: ClassDialogProps) {
@@ -37,7 +38,7 @@ export function ClassDialog({ code, onCode, onUse, onClose }: ClassDialogProps) 
   const facts = useMemo(() => (called === null ? null : readClass(code, called).facts), [code, called])
   const check = useCallback(classProblems, [])
   const hosts = useSetup((s) => hostsOf(s.config))
-  const ready = called !== null && facts !== null && problems.length === 0
+  const ready = called !== null && facts !== null && problems.every(({ warning }) => warning)
   const example = CLASS_EXAMPLES.find((each) => each.code === code)?.called ?? ''
   return (
     <Modal id="class-editor" title={W.title} lead={W.lead} close={W.close} onClose={onClose}>

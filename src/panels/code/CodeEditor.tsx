@@ -49,10 +49,10 @@ export default function CodeEditor({ code, label, onChange, check, testId }: Cod
       <div role="status">
         {problems.length > 0 && (
           <ul className="code-problems" data-testid={`${testId}-problems`}>
-            {problems.map(({ message, line, from }, i) => (
-              <li key={i} className="why">
+            {problems.map(({ message, line, from, warning }, i) => (
+              <li key={i} className={warning ? 'why warned' : 'why'}>
                 <button type="button" className="link" onClick={() => editor.current?.goTo(from)}>
-                  {W.line(line)}
+                  {warning ? W.warningAt(line) : W.line(line)}
                 </button>{' '}
                 {message}
               </li>

@@ -104,6 +104,11 @@ export function TryClass({ func, facts }: { func: PageFunction; facts: ClassFact
           </button>
         )}
       </div>
+      {!facts.hasReward && (
+        <p className={facts.givesReward ? 'note' : 'why'} data-testid="try-no-reward">
+          {W.noJudge(facts.name, facts.givesReward)}
+        </p>
+      )}
       {facts.tools.map(({ tool }) => (
         <div key={tool.function.name} className="try-tool">
           <code>{tool.function.name}</code> <span className="note">{tool.function.description}</span>

@@ -42,7 +42,7 @@ const LOOK = EditorView.theme({
   '.cm-diagnostic': { fontFamily: 'var(--sans)', whiteSpace: 'pre-wrap' },
 })
 
-const diagnostic = ({ from, to, message }: CodeProblem, length: number): Diagnostic => ({ from: Math.min(from, length), to: Math.min(to, length), severity: 'error', message })
+const diagnostic = ({ from, to, message, warning }: CodeProblem, length: number): Diagnostic => ({ from: Math.min(from, length), to: Math.min(to, length), severity: warning ? 'warning' : 'error', message })
 
 /** An editor in `parent`. `problems` is asked some moments after each change; `onChange` is told every one at once. */
 export function openEditor(parent: HTMLElement, code: string, on: { change(code: string): void; problems(code: string): readonly CodeProblem[] }): OpenEditor {

@@ -2,18 +2,19 @@
 
 import { type ReactNode, useId, useMemo } from 'react'
 import { standardDeviation } from '../../rl'
-import { useSelection, useShownGrpo } from '../../store/hooks'
+import { useSelection, useSetup, useShown, useShownGrpo } from '../../store/hooks'
 import { whySilent } from '../../store/signal'
 import { isDiscarded, type StepView } from '../../store/view'
 import { S } from '../../ui/strings'
 import type { GroupView } from '../group/group-view'
-import { explainEpisode, explainSilence, remedies } from './explain'
+import { explainEpisode, explainSilence, type LeftOut, remedies } from './explain'
 
 /** Of the episode that is pointed at, if it is of this group, else of the selected one. */
 export function Explained({ step, group }: { step: StepView; group: GroupView }) {
   const pointed = useSelection((s) => s.pointed ?? null)
   const selected = useSelection((s) => s.episode)
   const grpo = useShownGrpo()
+  const left: LeftOut = { count: group.stats?.unscorable ?? 0, ownClass: useOwnClass() }
   const { stats, episodes, firstIndex } = group
   const batchStd = useMemo(() => standardDeviation(step.episodes.filter((e) => !isDiscarded(step, e.group)).map((e) => e.reward)), [step])
   const silence = stats && !stats.signal ? whySilent(episodes) : null
@@ -25,7 +26,7 @@ export function Explained({ step, group }: { step: StepView; group: GroupView })
     <div className="explained" data-testid="explained">
       {silence && (
         <p>
-          {explainSilence(silence, grpo.beta).join(' ')} <Remedies>{remedies(silence, grpo)}</Remedies>
+          {explainSilence(silence, grpo.beta).join(' ')} <Remedies>{remedies(silence, grpo, left)}</Remedies>
         </p>
       )}
       {own && (
@@ -38,6 +39,14 @@ export function Explained({ step, group }: { step: StepView; group: GroupView })
       )}
     </div>
   )
+}
+
+/** Whether a class of the person's own is played in the run that is shown, alone or beside others. */
+function useOwnClass(): boolean {
+  const recorded = useShown((view) => view.recorded?.environment ?? null)
+  const own = useSetup((s) => (s.applied ?? s.config).environment)
+  const spec = recorded ?? own
+  return spec.kind === 'mix' ? spec.members.some(({ environment }) => environment.kind === 'custom') : spec.kind === 'custom'
 }
 
 /** Opens over the page, like the texts behind '?'. */

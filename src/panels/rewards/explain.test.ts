@@ -59,4 +59,12 @@ describe('a group without a signal', () => {
     expect(remedies({ kind: 'equal', reward: 0, count: 8, solved: false }, grpo)).toEqual([...named, expect.stringContaining('easier task')])
     expect(remedies({ kind: 'none' }, grpo)).toEqual([expect.stringContaining('reasons stand on the rows'), ...named])
   })
+  it('names get_reward() first where episodes of a class of one’s own have no reward', () => {
+    const silence = { kind: 'equal', reward: 0, count: 6, solved: false } as const
+    const [first, ...rest] = remedies(silence, grpo, { count: 7, ownClass: true })
+    expect(first).toMatch(/^7 episodes have no reward: let get_reward\(\) of your class return a number/)
+    expect(rest).toEqual(remedies(silence, grpo))
+    expect(remedies(silence, grpo, { count: 7, ownClass: false })).toEqual(rest)
+    expect(remedies(silence, grpo, { count: 0, ownClass: true })).toEqual(rest)
+  })
 })

@@ -69,9 +69,16 @@ export function explainSilence(silence: Silence, beta: number): string[] {
   return [why, beta === 0 || kind === 'none' ? W.gradient : W.gradientKl(beta)]
 }
 
+/** Episodes of the group without a reward, and whether a class of the person's own played them. */
+export interface LeftOut {
+  count: number
+  ownClass: boolean
+}
+
 /** What may help, the likeliest first; names the settings and what they are now. */
-export function remedies(silence: Silence, { num_generations, temperature, prompts_per_step }: Pick<GrpoConfig, 'num_generations' | 'temperature' | 'prompts_per_step'>): string[] {
+export function remedies(silence: Silence, { num_generations, temperature, prompts_per_step }: Pick<GrpoConfig, 'num_generations' | 'temperature' | 'prompts_per_step'>, left: LeftOut = { count: 0, ownClass: false }): string[] {
   const { remedy } = W
+  if (left.count > 0 && left.ownClass) return [remedy.ownClass(left.count), ...remedies(silence, { num_generations, temperature, prompts_per_step })]
   const more = [remedy.num_generations(num_generations), remedy.temperature(temperature), remedy.prompts_per_step(prompts_per_step)]
   if (silence.kind !== 'equal') return [remedy.unscorable, ...more]
   if (silence.solved === null) return more
