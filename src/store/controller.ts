@@ -72,7 +72,7 @@ export function createController(
   port.onMessage((message) => {
     run.receive(message)
     model.receive(message)
-    if (message.type === 'state' && (message.state.state === 'failed' || message.state.state === 'load-paused')) giveUp()
+    if (message.type === 'resume-refused' || (message.type === 'state' && (message.state.state === 'failed' || message.state.state === 'load-paused'))) giveUp()
     if (message.type === 'state' && (message.state.state === 'ready' || message.state.state === 'paused') && afterReady && !setup.getState().resuming) {
       const command = afterReady
       keep(null)

@@ -37,6 +37,7 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
     case 'exported':
     case 'publish-progress':
     case 'published':
+    case 'resume-refused':
     case 'examined':
     case 'compared':
     case 'dry-run-progress':

@@ -48,6 +48,34 @@ describe('the runs that are kept', () => {
     expect(view().offered).toBeNull()
   })
 
+  it('offer nothing that is being trained in another tab, but what that tab left when it was closed', () => {
+    const { port, runs, view } = page()
+    port.say(runsMessage([A, B], { held: ['run-a'] }))
+    expect([view().offered, view().held]).toEqual([null, ['run-a']])
+    port.say(runsMessage([{ ...A, step: 38 }, B]))
+    expect(view().offered).toBe('run-a')
+    port.say(runsMessage([A, B], { held: ['run-a'] }))
+    expect(view().offered).toBeNull()
+    port.say(runsMessage([{ ...A, finished: true }, B]))
+    expect(view().offered).toBeNull()
+    runs.discardOffer()
+    port.say(runsMessage([A, B]))
+    expect(view().offered).toBeNull()
+  })
+
+  it('say why a run is not gone on with, until it is read or another is asked for', () => {
+    const { port, runs, view } = page()
+    port.say(runsMessage([A, B]))
+    runs.resume('run-a')
+    port.say({ type: 'resume-refused', id: 'run-a', why: 'It is open in another tab.' })
+    expect([view().resuming, view().refused]).toEqual([null, 'It is open in another tab.'])
+    runs.resume('run-b')
+    expect(view().refused).toBeNull()
+    port.say({ type: 'resume-refused', id: 'run-b', why: 'No.' })
+    runs.forgetRefusal()
+    expect(view().refused).toBeNull()
+  })
+
   it('take the offer back when the run is deleted or goes on', () => {
     const { port, runs, view } = page()
     port.say(runsMessage([A, B]))

@@ -22,6 +22,8 @@ export interface RunsView {
   runs: readonly RunRecord[] | null
   /** The run that is loaded. */
   current: string | null
+  /** Those that go on in other tabs, as they were when the list was told. */
+  held: readonly string[]
   storage: DeviceReport['storage']
   /** Why nothing can be kept, or ''. */
   problem: string
@@ -32,6 +34,8 @@ export interface RunsView {
   resuming: string | null
   /** The base that the loaded run stands on to be measured only; null while it can be trained on. */
   measuring: Precision | null
+  /** Why the run that was last asked for is not gone on with. */
+  refused: string | null
   /** Why a run was not deleted. */
   removeProblem: string | null
   /** The run that the page offered to go on with when it was opened; null once it was answered. */
@@ -57,27 +61,30 @@ export interface Runs {
   importFile(name: string, file: Blob): void
   /** The offer to go on is answered with no. */
   discardOffer(): void
+  /** Why a run is not gone on with has been read. */
+  forgetRefusal(): void
 }
 
 const NOTHING: RunsView = {
   runs: null,
   current: null,
+  held: [],
   storage: null,
   problem: '',
   histories: {},
   compared: [],
   resuming: null,
   measuring: null,
+  refused: null,
   removeProblem: null,
   offered: null,
   importing: null,
   importProblem: null,
 }
 
-/** The newest run, if it has steps to come and is not the one that is loaded. */
-function unfinished(runs: readonly RunRecord[], current: string | null): string | null {
-  const [newest] = runs
-  return newest && !newest.finished && newest.checkpoint !== null && (newest.checkpoint > 0 || (newest.stages ?? []).length > 0) && newest.id !== current ? newest.id : null
+/** Whether the run has steps to come and is not the one that is loaded. */
+function isUnfinished(run: RunRecord, current: string | null): boolean {
+  return !run.finished && run.checkpoint !== null && (run.checkpoint > 0 || (run.stages ?? []).length > 0) && run.id !== current
 }
 
 export function createRuns(port: EnginePort): Runs {
@@ -86,18 +93,23 @@ export function createRuns(port: EnginePort): Runs {
   const reading = new Map<number, string>()
   let wanted: Precision | undefined
   let removing = false
+  /** What is to be offered once no other tab has it. */
+  let candidate: string | null = null
 
-  function listed({ runs, current, storage, problem }: Extract<Message, { type: 'runs' }>) {
+  function listed({ runs, current, held, storage, problem }: Extract<Message, { type: 'runs' }>) {
     const ids = new Set(runs.map(({ id }) => id))
+    // Only what was there when the page was opened is offered.
+    const offer = store.getState().runs === null ? runs[0] : runs.find(({ id }) => id === candidate)
+    candidate = offer && isUnfinished(offer, current) ? offer.id : null
     store.setState((view) => ({
       runs,
       current,
+      held,
       storage,
       problem,
       histories: Object.fromEntries(Object.entries(view.histories).filter(([id]) => ids.has(id))),
       compared: view.compared.filter((id) => ids.has(id)),
-      // Only what was there when the page was opened is offered.
-      offered: view.runs === null ? unfinished(runs, current) : view.offered !== null && ids.has(view.offered) && view.offered !== current ? view.offered : null,
+      offered: candidate !== null && !held.includes(candidate) ? candidate : null,
     }))
     if (store.getState().compared.length > 0) readHistories(store.getState().compared)
   }
@@ -127,6 +139,7 @@ export function createRuns(port: EnginePort): Runs {
       case 'restored':
         // Behind a recording the run that is loaded stays as it is, and so does the offer.
         if (isRecording(message.run)) return store.setState({ importing: null, importProblem: null })
+        candidate = null
         return store.setState(({ resuming }) => ({
           measuring: resuming === message.run.id && wanted !== undefined && wanted !== message.run.config.precision ? wanted : null,
           resuming: null,
@@ -134,6 +147,8 @@ export function createRuns(port: EnginePort): Runs {
           importProblem: null,
           offered: null,
         }))
+      case 'resume-refused':
+        return store.setState({ resuming: null, refused: message.why })
       case 'cleared':
         return store.setState({ measuring: null })
       case 'event':
@@ -160,7 +175,7 @@ export function createRuns(port: EnginePort): Runs {
     list: () => port.send({ type: 'list-runs' }),
     resume(id, precision) {
       wanted = precision
-      store.setState({ resuming: id })
+      store.setState({ resuming: id, refused: null })
       port.send({ type: 'resume', id, ...(precision ? { precision } : {}) })
     },
     edit: (id, change) => port.send({ type: 'edit-run', id, ...change }),
@@ -178,7 +193,11 @@ export function createRuns(port: EnginePort): Runs {
       store.setState({ importing: name, importProblem: null })
       port.send({ type: 'import-trajectories', name, file })
     },
-    discardOffer: () => store.setState({ offered: null }),
+    discardOffer() {
+      candidate = null
+      store.setState({ offered: null })
+    },
+    forgetRefusal: () => store.setState({ refused: null }),
   }
 }
 

@@ -13,6 +13,7 @@ export const RUNS_STRINGS = {
   noNotes: 'Add a note',
   loaded: 'loaded now',
   behind: 'loaded, behind the recording',
+  elsewhere: 'open in another tab',
   seed: (seed: number) => `seed ${seed}`,
   steps: (step: number, of: number) => `step ${step} of ${of}`,
   finished: (step: number) => `finished at step ${step}`,

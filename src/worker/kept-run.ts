@@ -9,6 +9,7 @@ import { VERSION } from '../core/version'
 import type { Checkpoint, RunArchive } from './archive'
 import type { RunJournal } from './journal'
 import type { KeptStart, RunEngine, RunSetup } from './setup'
+import { runsElsewhere } from './run-lock'
 
 /** Steps whose episodes the page gets back: as many as it keeps of a run that it saw. */
 const SHOWN_STEPS = 3
@@ -25,18 +26,30 @@ export interface KeptRun {
 }
 
 /**
+/**
+ * Looked at before anything is given up for it: throws PlaygroundError('config') where the run is gone, has no checkpoint, or goes on in another tab.
+ */
+export async function assertResumable(archive: Pick<RunArchive, 'get'>, id: string): Promise<void> {
+  const record = await archive.get(id)
+  if (!record) throw isGone()
+  if ((await runsElsewhere()).includes(id)) throw isElsewhere(record)
+  if (record.checkpoint === null) throw hasNoCheckpoint(record)
+}
+
+const isGone = (): PlaygroundError => new PlaygroundError('config', 'This run is not kept here any more.', 'It may have been deleted in another tab: open the list of runs again.')
+const isElsewhere = ({ name }: RunRecord): PlaygroundError => new PlaygroundError('config', `"${name}" is open in another tab.`, 'Go on there, or close that tab first.')
+const hasNoCheckpoint = ({ name }: RunRecord): PlaygroundError => new PlaygroundError('config', `"${name}" has no checkpoint to go on from.`, 'Start it again from its settings.')
+
  * @param precision keeps the base in another way than the run was trained on, to measure its adapter there
  * @param journal takes the run's lock for this tab
  * @throws PlaygroundError('config') when it is gone, has no checkpoint, or another tab has it
  */
 export async function readKeptRun(archive: RunArchive, journal: Pick<RunJournal, 'reserve'>, id: string, precision?: Precision): Promise<KeptRun> {
   const record = await archive.get(id)
-  if (!record) throw new PlaygroundError('config', 'This run is not kept here any more.', 'It may have been deleted in another tab: open the list of runs again.')
-  if (!(await journal.reserve(id))) {
-    throw new PlaygroundError('config', `"${record.name}" is open in another tab.`, 'Go on there, or close that tab first.')
-  }
+  if (!record) throw isGone()
+  if (!(await journal.reserve(id))) throw isElsewhere(record)
   const checkpoint = await archive.checkpoint(id)
-  if (!checkpoint) throw new PlaygroundError('config', `"${record.name}" has no checkpoint to go on from.`, 'Start it again from its settings.')
+  if (!checkpoint) throw hasNoCheckpoint(record)
   const episodes: KeptEpisode[][] = []
   for await (const step of archive.episodes(id, checkpoint.step, checkpoint.step - SHOWN_STEPS + 1)) episodes.push(step)
   return {

@@ -84,7 +84,7 @@ export type Command =
   | ({ type: 'evaluate'; requestId: number; episodes: number } & EvaluationHow)
   /** Writes a checkpoint of the last finished step now: the page is being hidden or left. */
   | { type: 'save' }
-  /** Goes on with a kept run at its newest checkpoint; answered by 'configured' and 'restored', or by a failed state. */
+  /** Goes on with a kept run at its newest checkpoint; answered by 'configured' and 'restored', by 'resume-refused', or by a failed state. */
   | { type: 'resume'; id: string; precision?: Precision }
   /** Answered by 'runs'. */
   | { type: 'list-runs' }
@@ -335,8 +335,10 @@ export type Message =
   | { type: 'play-result'; requestId: number; result: PlayResult }
   /** The episode was ended by the run, which needs its session. */
   | { type: 'play-ended'; reason: string }
-  /** The runs that this browser keeps, newest first. `current` is the one that is loaded; `problem` why nothing can be kept, or ''. */
-  | { type: 'runs'; runs: RunRecord[]; current: string | null; storage: DeviceReport['storage']; problem: string }
+  /** The runs that this browser keeps, newest first. `current` is the one that is loaded; `held`: they go on in other tabs; `problem` why nothing can be kept, or ''. */
+  | { type: 'runs'; runs: RunRecord[]; current: string | null; held: string[]; storage: DeviceReport['storage']; problem: string }
+  /** A kept run is not gone on with; what was there stays as it was. */
+  | { type: 'resume-refused'; id: string; why: string }
   | { type: 'run-history'; requestId: number; id: string; history: StepSummary[] }
   /** A kept run stands in place of what was there: its steps, and the episodes of the last ones. */
   | { type: 'restored'; run: RunRecord; history: StepSummary[]; episodes: KeptEpisode[][] }

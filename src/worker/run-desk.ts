@@ -1,19 +1,26 @@
 /** Answers the page's questions about kept runs: list, rename, delete, compare, look at imported trajectories. */
 
 import { describeError } from '../core/errors'
+import { sleep } from '../core/sleep'
 import { probeStorage } from '../runtime/capabilities'
 import type { RunArchive } from './archive'
 import { importTrajectories } from './imported-run'
 import type { RunJournal } from './journal'
 import type { Command, Message } from './protocol'
-import { isRunHeld } from './run-lock'
+import { runsElsewhere } from './run-lock'
 
 type RunCommand = Extract<Command, { type: 'list-runs' | 'edit-run' | 'delete-run' | 'read-history' | 'import-trajectories' | 'save' }>
 
 export const isForRunDesk = (command: Command): command is RunCommand =>
   ['list-runs', 'edit-run', 'delete-run', 'read-history', 'import-trajectories', 'save'].includes(command.type)
 
+/** A tab that is reloaded may hold its run for a moment more: so often the first list looks again, and so many ms apart. */
+const LOOKS = 10
+const LOOK_EVERY = 100
+
 export class RunDesk {
+  private listed = false
+
   constructor(
     private readonly openArchive: () => Promise<RunArchive>,
     private readonly journal: RunJournal,
@@ -35,12 +42,25 @@ export class RunDesk {
     const current = this.journal.current
     const storage = await probeStorage()
     try {
-      const runs = await (await this.openArchive()).list()
+      const archive = await this.openArchive()
+      const held = await this.elsewhere(archive)
+      const runs = await archive.list()
       const id = current && runs.some((run) => run.id === current.id) ? current.id : null
-      this.post({ type: 'runs', runs, current: id, storage, problem: '' })
+      this.post({ type: 'runs', runs, current: id, held, storage, problem: '' })
     } catch (error) {
       const problem = `This browser keeps no runs for the page (${describeError(error).replace(/\.$/, '')}). Leave private browsing, or allow the site to store data.`
-      this.post({ type: 'runs', runs: [], current: null, storage, problem })
+      this.post({ type: 'runs', runs: [], current: null, held: [], storage, problem })
+    }
+  }
+
+  /** The first list waits a little for the newest run, which is offered to be gone on with. */
+  private async elsewhere(archive: RunArchive): Promise<string[]> {
+    const looks = this.listed ? 1 : LOOKS
+    this.listed = true
+    for (let look = 1; ; look++) {
+      const held = await runsElsewhere()
+      if (look === looks || held.length === 0 || !held.includes((await archive.list())[0]?.id ?? '')) return held
+      await sleep(LOOK_EVERY)
     }
   }
 
@@ -75,7 +95,7 @@ export class RunDesk {
   private async delete(id: string): Promise<void> {
     const archive = await this.openArchive()
     const isCurrent = this.journal.current?.id === id
-    if (!isCurrent && (await isRunHeld(id))) {
+    if (!isCurrent && (await runsElsewhere()).includes(id)) {
       this.complain('This run is open in another tab: close that tab before you delete it.')
     } else {
       // The run that is loaded goes on, under a record of its own if another step is trained.

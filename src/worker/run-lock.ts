@@ -1,6 +1,9 @@
 /** One tab a run: the tab in which a kept run goes on holds its lock, so that no other goes on with it or deletes it. */
 
-const nameOf = (id: string): string => `grpo-run-${id}`
+const PREFIX = 'grpo-run-'
+const nameOf = (id: string): string => `${PREFIX}${id}`
+/** Runs whose lock this tab has. */
+const own = new Set<string>()
 
 const locks = (): LockManager | null => (typeof navigator === 'undefined' ? null : ((navigator.locks) ?? null))
 
@@ -12,14 +15,20 @@ export function takeRun(id: string): Promise<(() => void) | null> {
     manager
       .request(nameOf(id), { ifAvailable: true }, (lock) => {
         if (!lock) return taken(null)
-        return new Promise<void>((release) => taken(release))
+        own.add(id)
+        return new Promise<void>((release) =>
+          taken(() => {
+            own.delete(id)
+            release()
+          }),
+        )
       })
       .catch(refused)
   })
 }
 
-/** Whether some tab holds the run. */
-export async function isRunHeld(id: string): Promise<boolean> {
+/** The runs that go on in other tabs. */
+export async function runsElsewhere(): Promise<string[]> {
   const { held = [] } = (await locks()?.query()) ?? {}
-  return held.some(({ name }) => name === nameOf(id))
+  return held.flatMap(({ name }) => (name?.startsWith(PREFIX) && !own.has(name.slice(PREFIX.length)) ? [name.slice(PREFIX.length)] : []))
 }

@@ -1,10 +1,11 @@
 /** The engine's worker: owns model, device and run; speaks protocol.ts with the page. */
 
+import { describeError } from '../core/errors'
 import { RunArchive } from './archive'
 import { BenchDesk } from './bench-desk'
 import { HubAccess } from './hub-access'
 import { RunJournal } from './journal'
-import { readKeptRun } from './kept-run'
+import { assertResumable, readKeptRun } from './kept-run'
 import { siteConfig } from './model'
 import { isForDesk, ModelDesk } from './model-desk'
 import { Outbox } from './outbox'
@@ -52,7 +53,20 @@ scope.onmessage = ({ data }: MessageEvent<Command>) => {
   else if (isForRunDesk(data)) runs.handle(data)
   else if (isForPrompts(data)) prompts.handle(data)
   else if (isForTakeAway(data)) takeAway.handle(data)
-  else if (data.type === 'resume') runner.resume(data, async () => readKeptRun(await openArchive(), journal, data.id, data.precision))
+  else if (data.type === 'resume') void resume(data)
   else if (data.type === 'play') play.handle(data)
   else runner.handle(data)
+}
+
+/** What cannot be gone on with is refused before anything here is given up for it. */
+async function resume(command: Extract<Command, { type: 'resume' }>): Promise<void> {
+  const { id, precision } = command
+  try {
+    // The run that is loaded is kept with its last step only once that has ended.
+    if (journal.current?.id !== id) await assertResumable(await openArchive(), id)
+  } catch (error) {
+    post({ type: 'resume-refused', id, why: describeError(error) })
+    return runs.list()
+  }
+  runner.resume(command, async () => readKeptRun(await openArchive(), journal, id, precision))
 }

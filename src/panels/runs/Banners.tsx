@@ -10,12 +10,23 @@ import { S } from '../../ui/strings'
 import { useResumeBlocked } from './blocked'
 import { changedSettings } from './run-labels'
 
-/** Only while nothing was begun on this page. */
+/** The offer, only while nothing was begun on this page; or why the run that was asked for is not gone on with. */
 export function ResumeBanner() {
   const { runs } = useStores()
+  const refused = useRuns((view) => view.refused)
   const offered = useRuns((view) => view.runs?.find(({ id }) => id === view.offered) ?? null)
   const fresh = useRun(isFresh)
   const blocked = useResumeBlocked()
+  if (refused !== null) {
+    return (
+      <div className="alerts offer" role="alert" data-testid="resume-refused">
+        <p>{refused}</p>
+        <button type="button" className="link" data-testid="dismiss-refusal" onClick={runs.forgetRefusal}>
+          {S.runs.close}
+        </button>
+      </div>
+    )
+  }
   if (!offered || offered.checkpoint === null || !fresh || blocked !== null) return null
   const { id, name, step, checkpoint, stages = [] } = offered
   return (

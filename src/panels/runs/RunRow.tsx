@@ -27,6 +27,7 @@ export function RunRow({ run, label, blocked, onResume, onGone }: RunRowProps) {
   const { runs } = stores
   const loaded = useRuns((view) => view.current === run.id)
   const measured = useRuns((view) => view.measuring !== null) && loaded
+  const elsewhere = useRuns((view) => view.held.includes(run.id)) && !loaded
   const behind = useRun((view) => view.recording !== null)
   const { id, name, notes, checkpoint, droppedSteps } = run
   const back = () => {
@@ -55,6 +56,10 @@ export function RunRow({ run, label, blocked, onResume, onGone }: RunRowProps) {
               {S.runs.recording.back}
             </button>
           )}
+        </span>
+      ) : elsewhere ? (
+        <span className="run-loaded" data-testid="run-elsewhere">
+          {S.runs.elsewhere}
         </span>
       ) : (
         checkpoint !== null && (

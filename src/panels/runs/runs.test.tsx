@@ -258,6 +258,20 @@ describe('a run that a closed tab left', () => {
     expect(page.find('resume-offer')).toBeNull()
   })
 
+  it('is neither offered nor loaded while another tab has it, and a refused load leaves the page as it was', async () => {
+    const page = await open(runsMessage([A, B], { held: ['run-a'] }))
+    expect(page.find('resume-offer')).toBeNull()
+    expect([page.inRow(0, 'run-elsewhere')?.textContent, page.inRow(0, 'resume')]).toEqual(['open in another tab', null])
+    const before = page.stores.run.getState().run
+    await page.press(page.inRow(1, 'resume'))
+    await page.say({ type: 'resume-refused', id: 'run-b', why: '"second" is open in another tab. Go on there, or close that tab first.' })
+    expect(page.text('resume-refused')).toContain('Go on there')
+    expect(page.stores.run.getState().run).toEqual(before)
+    expect(page.stores.setup.getState().resuming).toBeNull()
+    await page.press('dismiss-refusal')
+    expect(page.find('resume-refused')).toBeNull()
+  })
+
   it('is offered by its stages where it had no GRPO step yet', async () => {
     const stage = { kind: 'sft' as const, dataset: '', rows: 1, steps: 9, settings: DEFAULT_STAGE.sft, afterStep: 0, first: {}, last: {} }
     const page = await open(runsMessage([{ ...A, step: 0, checkpoint: 0, stages: [stage] }]))
