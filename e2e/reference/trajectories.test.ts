@@ -112,7 +112,7 @@ describe('Parquet', () => {
         ...alike('int64', 'step', 'seed'),
         ...alike('int32', 'episode', 'group', 'prompt_length'),
         ...alike('double', 'catch', 'advantage', 'reward'),
-        ...alike('bool', 'discarded', 'success', 'lasting', 'terminated'),
+        ...alike('bool', 'discarded', 'stale', 'success', 'lasting', 'terminated'),
         ...alike('string', 'prompt', 'completion', 'environment', 'run_id', 'exit_reason', 'verdict', 'error', 'scene', 'run'),
         ...alike(list('int32'), 'ids'),
         ...alike(list('int8'), 'mask', 'train_mask'),

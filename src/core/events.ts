@@ -14,12 +14,14 @@ export type Metrics = Record<string, number | null>
 /** An episode after scoring and the update. */
 export interface ScoredEpisode extends Episode {
   advantage: number
-  /** π_old: the training graph's log-probs before the update, [tokens], or where other weights had sampled it the sampler's; null before the update. */
+  /** The training graph's log-probs before the update, [tokens]: π_old, but where the episode is stale; null before the update. */
   trainLogprobs: number[] | null
+  /** Other weights than those that were updated had sampled it: π_old is what the sampler recorded, `logprobs`. */
+  stale?: true
   entropies: number[] | null
   /** logπ_ref of the KL term, [tokens]; absent where beta is 0 or the episode was not trained on. */
   refLogprobs?: number[]
-  /** The log-probs that the last of several optimizer steps began with, [tokens]; absent where the only one began with π_old. */
+  /** The log-probs that the last of several optimizer steps began with, [tokens]; absent where there was one alone. */
   lastLogprobs?: number[]
   /** The base model's log-probs, [tokens]; where it was examined. */
   baseLogprobs?: number[]

@@ -75,7 +75,8 @@ function responseOf(episode: KeptEpisode) {
   const { step, group, index, reward, advantage, completion, promptLength, mask } = episode
   const after = <T>(values: readonly T[]) => values.slice(promptLength)
   const written = after(mask)
-  const logprobs = after(episode.trainLogprobs ?? episode.logprobs).map((logprob, i) => (written[i] === 1 ? logprob : null))
+  const ofWritten = (logprobs: readonly number[]) => after(logprobs).map((logprob, i) => (written[i] === 1 ? logprob : null))
+  const trained = episode.trainLogprobs ?? episode.logprobs
   const advantages = after(trainedMask(episode)).map((m) => (m === 1 ? advantage : 0))
   return {
     id: `step${step}_p${group}_sample${index}`,
@@ -86,8 +87,8 @@ function responseOf(episode: KeptEpisode) {
     tokens: {
       ids: after(episode.ids),
       strings: after(episode.texts),
-      log_probs: logprobs,
-      old_log_probs: logprobs,
+      log_probs: ofWritten(trained),
+      old_log_probs: ofWritten(episode.stale ? episode.logprobs : trained),
       advantages,
       token_objective: advantages,
     },

@@ -146,7 +146,7 @@ export function environmentMetrics(episodes: readonly Episode[]): Metrics {
 export interface MismatchSequence {
   mask: ArrayLike<number>
   sampler: ArrayLike<number>
-  /** π_old: before the update. */
+  /** Before the update. */
   train: ArrayLike<number>
 }
 
@@ -177,6 +177,11 @@ export function mismatchMetrics(sequences: readonly MismatchSequence[], options:
     'sampling/importance_sampling_ratio/mean': mean(ratios),
     'sampling/importance_sampling_ratio/max': maximum(ratios),
   }
+}
+
+/** How a batch's mismatch is measured: what other weights sampled is weighed by ρ itself, so its ratios are those, not the correction's. */
+export function mismatchOptions<O extends MismatchOptions>(options: O, stale: boolean): O {
+  return stale ? { ...options, vllm_importance_sampling_correction: false } : options
 }
 
 /** One optimizer step. */

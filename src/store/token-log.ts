@@ -20,6 +20,8 @@ export interface LoggedToken {
   entropy: number | null
   /** The reference's log-prob, nats; only with beta, once the step is done. */
   refLogprob?: number
+  /** π_old's, nats, where that is not the training graph's: of a token that other weights sampled. */
+  oldLogprob?: number
   /** The log-prob that the last of several optimizer steps began with, nats. */
   lastLogprob?: number
   /** The base model's log-prob of a trained token, nats; where it was examined. */
@@ -76,6 +78,7 @@ export class TokenLog {
       if (token.mask === 0) continue
       token.trainLogprob = episode.trainLogprobs?.[i] ?? null
       token.entropy = episode.entropies?.[i] ?? null
+      if (episode.stale) token.oldLogprob = episode.logprobs[i] ?? 0
       const ref = episode.refLogprobs?.[i]
       const last = episode.lastLogprobs?.[i]
       if (ref !== undefined) token.refLogprob = ref
@@ -117,3 +120,11 @@ export class TokenLog {
 }
 
 const NONE: readonly LoggedToken[] = []
+
+/** The two log-probs of a token's ratio, nats: of the policy that the recorded optimizer step began with, and of π_old; null before the update. */
+export function ratioLogprobs({ trainLogprob, oldLogprob, lastLogprob }: LoggedToken): { now: number; old: number } | null {
+  return trainLogprob === null ? null : { now: lastLogprob ?? trainLogprob, old: oldLogprob ?? trainLogprob }
+}
+
+/** Whether the recorded optimizer step began with another policy than π_old. */
+export const isLater = ({ lastLogprob, oldLogprob }: LoggedToken): boolean => lastLogprob !== undefined || oldLogprob !== undefined

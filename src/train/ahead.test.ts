@@ -61,10 +61,11 @@ describe('with max_staleness 1', () => {
     const [first, second] = records
     expect(records.map(({ metrics }) => metrics['sampling/staleness'])).toEqual([0, 1, 1, 1])
     expect(first?.metrics['sampling/importance_sampling_ratio/max']).toBeCloseTo(1, 12)
-    const ratios = (second?.episodes ?? []).flatMap(({ mask, logprobs, trainLogprobs, lastLogprobs }) => {
-      expect(trainLogprobs).toEqual(logprobs)
-      return mask.flatMap((m, t) => (m === 1 ? [Math.exp((lastLogprobs?.[t] ?? NaN) - (logprobs[t] ?? NaN))] : []))
+    const ratios = (second?.episodes ?? []).flatMap(({ mask, logprobs, trainLogprobs, lastLogprobs, stale }) => {
+      expect([stale, lastLogprobs]).toEqual([true, undefined])
+      return mask.flatMap((m, t) => (m === 1 ? [Math.exp((trainLogprobs?.[t] ?? NaN) - (logprobs[t] ?? NaN))] : []))
     })
+    expect(first?.episodes.some(({ stale }) => stale)).toBe(false)
     expect(Math.max(...ratios)).toBeGreaterThan(1.05)
     expect(second?.metrics['sampling/importance_sampling_ratio/max']).toBeCloseTo(Math.max(...ratios), 12)
     expect(second?.metrics['sampling/importance_sampling_ratio/min']).toBeCloseTo(Math.min(...ratios), 12)

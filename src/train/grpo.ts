@@ -13,6 +13,7 @@ import {
   countTokens,
   environmentMetrics,
   mismatchMetrics,
+  mismatchOptions,
   rewardMetrics,
   updateMetrics,
   type EntropyController,
@@ -177,7 +178,7 @@ export class GrpoTrainer {
     const advantageOf = advantageIn(batch)
     const record: StepRecord = {
       step,
-      episodes: batch.all.map((episode) => scored(episode, advantageOf(episode), update, place(episode))),
+      episodes: batch.all.map((episode) => scored(episode, advantageOf(episode), update, place(episode), staleness > 0)),
       groups: batch.groups,
       metrics: {
         ...this.metrics(batch, update, seconds, sampled.played, staleness),
@@ -222,8 +223,6 @@ export class GrpoTrainer {
   private metrics({ all, episodes, groups, advantages }: Batch, update: PolicyUpdate, seconds: StepRecord['seconds'], played: number, staleness: number): Metrics {
     const { config, environment } = this.options
     const { grpo } = config
-    // What other weights sampled is weighed by ρ itself: its metrics are of that, not of the correction.
-    const ratio = staleness > 0 ? { ...grpo, vllm_importance_sampling_correction: false } : grpo
     return {
       ...rewardMetrics(all, groups, advantages, {
         name: environment.name,
@@ -236,10 +235,10 @@ export class GrpoTrainer {
       ...updateMetrics(update.updates, grpo),
       ...mismatchMetrics(
         episodes.flatMap(({ mask, logprobs }, i) => {
-          const train = (staleness > 0 ? update.lastLogprobs : update.trainLogprobs)[i]
+          const train = update.trainLogprobs[i]
           return train ? [{ mask, sampler: logprobs, train }] : []
         }),
-        ratio,
+        mismatchOptions(grpo, staleness > 0),
       ),
       ...(grpo.max_staleness > 0 && { 'sampling/staleness': staleness }),
       num_tokens: this.tokens,
@@ -249,14 +248,16 @@ export class GrpoTrainer {
   }
 }
 
-function scored(episode: Episode, advantage: number, update: PolicyUpdate, position: number): ScoredEpisode {
+function scored(episode: Episode, advantage: number, update: PolicyUpdate, position: number, stale: boolean): ScoredEpisode {
   const plain = (values: Float64Array | null | undefined) => (values ? [...values] : null)
   const refLogprobs = plain(update.refLogprobs[position])
   const lastLogprobs = plain(update.lastLogprobs[position])
+  const trainLogprobs = plain(update.trainLogprobs[position])
   return {
     ...episode,
     advantage,
-    trainLogprobs: plain(update.trainLogprobs[position]),
+    trainLogprobs,
+    ...(stale && trainLogprobs && { stale: true as const }),
     entropies: plain(update.entropies[position]),
     ...(refLogprobs && { refLogprobs }),
     ...(lastLogprobs && { lastLogprobs }),

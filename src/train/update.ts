@@ -58,13 +58,13 @@ export interface UpdateRequest {
 export interface PolicyUpdate {
   /** One per optimizer step. */
   updates: UpdateRecord[]
-  /** π_old by the training graph, or of a stale batch by the sampler, [episodes][tokens]; null for episodes that were not trained on. */
+  /** By the training graph before the update, [episodes][tokens]: π_old, but of a stale batch; null for episodes that were not trained on. */
   trainLogprobs: (Float64Array | null)[]
   /** Entropies before the update, nats; null likewise. */
   entropies: (Float64Array | null)[]
   /** logπ_ref; null everywhere where beta is 0. */
   refLogprobs: (Float64Array | null)[]
-  /** What the last optimizer step on an episode began with; null where the only one began with π_old. */
+  /** What the last optimizer step on an episode began with; null where there was one alone. */
   lastLogprobs: (Float64Array | null)[]
   /** The adaptive entropy bonus after the last optimizer step. */
   controller: EntropyController
@@ -151,9 +151,9 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
   let done = 0
 
   const keepOld = (member: Member, scores: SequenceScores) => {
-    if (member.old) result.lastLogprobs[member.position] = scores.logprobs.slice()
-    member.old ??= scores.logprobs.slice()
-    result.trainLogprobs[member.position] = member.old
+    const logprobs = scores.logprobs.slice()
+    member.old ??= logprobs
+    result.trainLogprobs[member.position] = logprobs
     result.entropies[member.position] = scores.entropies.slice()
   }
   const shares = sharesOf(members, grpo, optimizerSteps)

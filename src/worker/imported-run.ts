@@ -2,7 +2,7 @@
 
 import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import { summarise } from '../core/run-record'
-import { completionMetrics, countTokens, environmentMetrics, groupStatistics, mean, mismatchMetrics, rewardMetrics, type GroupStatistics } from '../rl'
+import { completionMetrics, countTokens, environmentMetrics, groupStatistics, mean, mismatchMetrics, mismatchOptions, rewardMetrics, type GroupStatistics } from '../rl'
 
 export interface ImportedRun {
   run: RunRecord
@@ -39,7 +39,10 @@ function summaryOf(run: RunRecord, episodes: KeptEpisode[], more: StepSummary['m
 function tokenMetrics(run: RunRecord, episodes: readonly KeptEpisode[]): StepSummary['metrics'] {
   const trained = episodes.flatMap(({ mask, logprobs, trainLogprobs }) => (trainLogprobs ? [{ mask, sampler: logprobs, train: trainLogprobs }] : []))
   const entropies = episodes.flatMap(({ mask, entropies: all }) => (all ?? []).filter((_, i) => mask[i] === 1))
-  return { ...completionMetrics(episodes), ...environmentMetrics(episodes), ...mismatchMetrics(trained, run.config.grpo), entropy: mean(entropies) }
+  const { grpo } = run.config
+  // Of several optimizer steps the curve is a mean over all, and the episodes hold what was before the first.
+  const isOne = grpo.num_iterations * grpo.steps_per_generation === 1
+  return { ...completionMetrics(episodes), ...environmentMetrics(episodes), ...mismatchMetrics(trained, mismatchOptions(grpo, episodes.some(({ stale }) => stale))), ...(isOne && { entropy: mean(entropies) }) }
 }
 
 /** Groups of any size: rows may have been taken out of the file. */

@@ -97,6 +97,8 @@ const schema = z.object({
   authors: z.array(z.enum(AUTHORS)),
   sampler_logprobs: z.array(z.number()),
   train_logprobs: z.array(z.number()).nullish(),
+  // Files of earlier versions lack it.
+  stale: flag,
   entropies: z.array(z.number()).nullish(),
   texts: z.array(text),
   alternative_ids: z.array(z.array(whole).nullish()).nullish(),
@@ -157,6 +159,7 @@ export function episodeOf(row: Record<string, unknown>): { runId: string; episod
     ...(rest.discarded ? { discarded: true as const } : {}),
     advantage: rest.advantage,
     trainLogprobs: rest.train_logprobs ?? null,
+    ...(rest.stale ? { stale: true as const } : {}),
     entropies: rest.entropies ?? null,
     texts: rest.texts,
     prompt: rest.prompt,

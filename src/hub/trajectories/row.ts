@@ -47,6 +47,7 @@ export function rowOf(kept: KeptEpisode, run: RunRecord, isFirst: boolean): Row 
     authors: episode.authors,
     sampler_logprobs: episode.logprobs,
     train_logprobs: episode.trainLogprobs,
+    stale: episode.stale ?? false,
     entropies: episode.entropies,
     texts: episode.texts,
     // Empty lists instead of null: pyarrow's reader of JSON trips over null in a list of lists.

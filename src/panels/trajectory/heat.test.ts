@@ -16,6 +16,9 @@ describe('the value that colours a token', () => {
   it('as ratio compares the last optimizer step with the first', () => {
     expect(heatValue(model, 'ratio', null)).toBeNull()
     expect(heatValue({ ...model, lastLogprob: -1.4 + Math.log(1.5) }, 'ratio', null)).toBeCloseTo(1.5, 12)
+    // Other weights sampled it: the ratio is to those.
+    expect(heatValue({ ...model, oldLogprob: -1.4 - Math.log(3) }, 'ratio', null)).toBeCloseTo(3, 12)
+    expect(heatValue({ ...model, logprob: -1, oldLogprob: -1 }, 'difference', null)).toBeCloseTo(-0.4, 12)
   })
   it('as KL is the k3 estimate, from the reference of the step where there is one', () => {
     const examined = { ...model, baseLogprob: -1.4 + Math.log(2) }

@@ -2,7 +2,7 @@
 
 import { k3 } from '../../rl'
 import type { Heat } from '../../store/display'
-import type { LoggedToken } from '../../store/token-log'
+import { isLater, type LoggedToken, ratioLogprobs } from '../../store/token-log'
 import { divergingScale, lowerHalf, risingScale, type Scale, scaleColor, sequentialScale, signMark, symmetricScale } from '../../ui/colors'
 import { number, signed } from '../../ui/format'
 import { S } from '../../ui/strings'
@@ -23,8 +23,10 @@ export function heatValue(token: LoggedToken, heat: Heat, advantage: number | nu
       return token.entropy
     case 'difference':
       return token.trainLogprob === null || token.logprob === null ? null : token.trainLogprob - token.logprob
-    case 'ratio':
-      return token.trainLogprob === null || token.lastLogprob === undefined ? null : Math.exp(token.lastLogprob - token.trainLogprob)
+    case 'ratio': {
+      const found = ratioLogprobs(token)
+      return found && isLater(token) ? Math.exp(found.now - found.old) : null
+    }
     case 'kl': {
       const base = token.refLogprob ?? token.baseLogprob
       return old === null || base === undefined ? null : k3(old, base)

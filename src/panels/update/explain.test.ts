@@ -71,6 +71,23 @@ describe('explained contributions', () => {
     expect(means?.clipped).toBeCloseTo(clipped / whole.statistics.reduce((n, s) => n + s.tokens, 0), 12)
   })
 
+  it('of episodes that other weights sampled have the ratio to those, and add up', () => {
+    const { step, log, record } = play(({ episodes }) => {
+      for (const episode of episodes) {
+        episode.stale = true
+        episode.trainLogprobs = episode.logprobs.map((l, t) => (episode.mask[t] === 1 ? l + 0.5 * Math.sin(t + episode.index) : 0))
+      }
+    })
+    const options = settings()
+    const episodes = record.episodes.filter((e) => e.reward !== null)
+    const sequences = episodes.map((e): PolicySequence => ({ mask: e.mask, advantage: e.advantage, oldLogprobs: e.logprobs, refLogprobs: null }))
+    const whole = policyLoss(sequences, episodes.map((e) => e.trainLogprobs ?? []), lossNormalizer(sequences.map((s) => s.mask), options), options)
+    const means = stepMeans(step, log, options)
+    expect(means?.update).toBe('ahead')
+    expect(means?.clipped).toBeGreaterThan(0)
+    expect(means?.loss).toBeCloseTo(whole.loss, 12)
+  })
+
   it('with one update have the ratio 1 exactly; with more and nothing later recorded, too, and say so', () => {
     const { step, log } = play()
     const one = stepMeans(step, log, settings())

@@ -15,7 +15,7 @@ import {
   tokenWeight,
   trainingMask,
 } from '../../rl'
-import type { LoggedToken, TokenLog } from '../../store/token-log'
+import { isLater, type LoggedToken, ratioLogprobs, type TokenLog } from '../../store/token-log'
 import { type EpisodeView, isDiscarded, type StepView } from '../../store/view'
 
 /** Why a token contributes 0, whatever the loss is. */
@@ -98,8 +98,9 @@ function termsOf(episode: EpisodeView, loss: StepLoss, settings: LossSettings): 
   const complete = mask !== undefined && advantage !== null && tokens.every((token, t) => !trained(t) || token.trainLogprob !== null)
   let terms: SequenceTerms | null = null
   if (complete) {
-    const old = tokens.map((token) => token.trainLogprob ?? 0)
-    const later = isLater(tokens)
+    const ratios = tokens.map(ratioLogprobs)
+    const old = ratios.map((found) => found?.old ?? 0)
+    const later = tokens.some(isLater)
     const hasReference = tokens.every((token, t) => !trained(t) || token.refLogprob !== undefined)
     const sequence = {
       mask,
@@ -109,14 +110,11 @@ function termsOf(episode: EpisodeView, loss: StepLoss, settings: LossSettings): 
       samplerLogprobs: tokens.map((token) => token.logprob ?? 0),
       entropies: tokens.map((token) => token.entropy ?? 0),
     }
-    terms = sequenceTerms(sequence, later ? tokens.map((token) => token.lastLogprob ?? 0) : old, loss.threshold, settings)
+    terms = sequenceTerms(sequence, later ? ratios.map((found) => found?.now ?? 0) : old, loss.threshold, settings)
   }
   loss.terms.set(episode.index, terms)
   return terms
 }
-
-/** Whether the log-probs of an optimizer step that did not begin with π_old are known. */
-const isLater = (tokens: readonly LoggedToken[]) => tokens.some((token) => token.lastLogprob !== undefined)
 
 function whyMasked(token: LoggedToken, position: number, episode: EpisodeView, settings: LossSettings): MaskedReason | null {
   if (position < episode.promptLength) return 'prompt'
@@ -146,10 +144,10 @@ export function explainToken(
   if (settings.top_entropy_quantile < 1 && settings.num_iterations > 1) return { kind: 'unrecorded' }
   const sequence = loss && termsOf(episode, loss, settings)
   const term = sequence?.terms[position]
-  const old = token.trainLogprob
-  if (!loss || !sequence || !term || old === null || advantage === null) return { kind: 'unrecorded' }
+  const ratio = ratioLogprobs(token)
+  if (!loss || !sequence || !term || ratio === null || advantage === null) return { kind: 'unrecorded' }
 
-  const later = isLater(loss.log.read(episode.step, episode.index))
+  const later = loss.log.read(episode.step, episode.index).some(isLater)
   const { normalizer } = loss
   const values = factorsOf(normalizer, sequence.tokens)
   const weight = tokenWeight(normalizer, sequence.tokens)
@@ -157,8 +155,8 @@ export function explainToken(
     kind: 'numbers',
     update: settings.num_iterations === 1 ? (later ? 'ahead' : 'only') : later ? 'last' : 'first',
     advantage,
-    logprob: later ? (token.lastLogprob ?? old) : old,
-    oldLogprob: old,
+    logprob: ratio.now,
+    oldLogprob: ratio.old,
     term,
     sequence,
     klMissing: settings.beta !== 0 && term.kl === null,

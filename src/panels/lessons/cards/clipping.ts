@@ -1,5 +1,6 @@
 /** Lesson: clipping with several updates on one batch. One update never clips; four are trained by the pupil. */
 
+import { ratioLogprobs } from '../../../store/token-log'
 import { LESSON_STRINGS } from '../../../ui/lesson-strings'
 import { visibleText } from '../../trajectory/token-facts'
 import { explainToken, stepLoss, type TokenNumbers } from '../../update/explain'
@@ -27,9 +28,10 @@ export function furthestOf(scene: Scene): { episode: number; token: number } | n
   let furthest: { episode: number; token: number; distance: number } | null = null
   for (const { index, advantage } of step.episodes) {
     if (!advantage) continue
-    for (const [token, { mask, trainLogprob, lastLogprob }] of scene.tokens.read(step.step, index).entries()) {
-      if (mask === 0 || trainLogprob === null) continue
-      const distance = Math.abs((lastLogprob ?? trainLogprob) - trainLogprob)
+    for (const [token, logged] of scene.tokens.read(step.step, index).entries()) {
+      const ratio = ratioLogprobs(logged)
+      if (logged.mask === 0 || ratio === null) continue
+      const distance = Math.abs(ratio.now - ratio.old)
       if (!furthest || distance > furthest.distance) furthest = { episode: index, token, distance }
     }
   }
