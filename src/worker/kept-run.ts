@@ -8,8 +8,8 @@ import type { Tool } from '../core/tools'
 import { VERSION } from '../core/version'
 import type { Checkpoint, RunArchive } from './archive'
 import type { RunJournal } from './journal'
-import type { KeptStart, RunEngine, RunSetup } from './setup'
 import { runsElsewhere } from './run-lock'
+import type { KeptStart, RunEngine, RunSetup } from './setup'
 
 /** Steps whose episodes the page gets back: as many as it keeps of a run that it saw. */
 const SHOWN_STEPS = 3
@@ -26,7 +26,6 @@ export interface KeptRun {
 }
 
 /**
-/**
  * Looked at before anything is given up for it: throws PlaygroundError('config') where the run is gone, has no checkpoint, or goes on in another tab.
  */
 export async function assertResumable(archive: Pick<RunArchive, 'get'>, id: string): Promise<void> {
@@ -40,6 +39,7 @@ const isGone = (): PlaygroundError => new PlaygroundError('config', 'This run is
 const isElsewhere = ({ name }: RunRecord): PlaygroundError => new PlaygroundError('config', `"${name}" is open in another tab.`, 'Go on there, or close that tab first.')
 const hasNoCheckpoint = ({ name }: RunRecord): PlaygroundError => new PlaygroundError('config', `"${name}" has no checkpoint to go on from.`, 'Start it again from its settings.')
 
+/**
  * @param precision keeps the base in another way than the run was trained on, to measure its adapter there
  * @param journal takes the run's lock for this tab
  * @throws PlaygroundError('config') when it is gone, has no checkpoint, or another tab has it
