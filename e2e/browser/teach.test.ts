@@ -130,8 +130,12 @@ it('each lesson link opens in its state; a prediction is judged by the page’s 
   await dom.evaluate(() => (location.hash = '#v=1&lesson=one-step'))
   await dom.locator('[data-lesson="one-step"] [data-testid="answer-0"]').fill('99')
   await dom.getByTestId('reveal').click()
+  await dom.getByTestId('missed').waitFor()
+  expect(await dom.getByTestId('explained').locator('p').first().isVisible()).toBe(false)
+  await dom.getByTestId('tell').click()
   expect(await dom.getByTestId('revealed').getAttribute('data-verdict')).toBe('off')
-  const mean = /is ([\d.]+)\./.exec((await dom.getByTestId('revealed').textContent()) ?? '')?.[1] ?? ''
+  expect(await dom.getByTestId('explained').locator('p').first().isVisible()).toBe(true)
+  const mean = /is ([\d.]+);/.exec((await dom.getByTestId('revealed').textContent()) ?? '')?.[1] ?? ''
   await dom.getByTestId('again').click()
   await dom.getByTestId('answer-0').fill(mean)
   await dom.getByTestId('answer-0').press('Enter')

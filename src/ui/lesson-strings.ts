@@ -30,13 +30,15 @@ export const LESSON_STRINGS = {
   compute: 'Your result',
   reveal: 'Reveal',
   check: 'Check',
-  again: 'Try again',
+  again: 'Forget this answer',
   first: { guess: 'Predict first; then it is revealed.', exact: 'Work it out, then check.' },
+  notYet: 'Not yet.',
+  tryAgain: 'Change it and check again.',
+  tell: 'Tell me',
   notNumber: 'Write a number, such as 0.5, −0.94 or 1/4.',
   gone: 'Its episodes are no longer kept: press Reset, then Step.',
   said: (what: string) => `You said ${what}.`,
   verdict: { right: 'Right', near: 'Close', off: 'Not so' },
-  verdictExact: { right: 'Right', near: 'Not yet', off: 'Not yet' },
   nothingYet: 'The page has no finished step to read this from: press Step in the bar.',
   wants: {
     /** The card's text until then. */
@@ -54,22 +56,23 @@ export const LESSON_STRINGS = {
   oneStep: {
     mean: {
       text: (of: number, group: number, size: number, rewards: readonly number[]) =>
-        `Here is group ${group} of ${step(of)}: ${size} episodes from one start. Take its first four. Their rewards are ${several(rewards)}.`,
-      ask: 'What is their mean?',
+        `Here is group ${group} of ${step(of)}: ${size} episodes from one start. Take its first four alone; their rewards are ${several(rewards)}. What the page says of all ${size} is covered until you have answered.`,
+      ask: 'What is the mean of these four?',
       label: 'mean',
-      reveal: (mean: number) => `The mean of the four is ${number(mean)}. GRPO asks of each episode: better or worse than that?`,
+      reveal: (mean: number, size: number) =>
+        `The mean of the four is ${number(mean)}; the one under Rewards is that of all ${size}. GRPO asks of each episode: better or worse than that?`,
     },
     std: {
       text: (rewards: readonly number[], mean: number) =>
         `How far apart are ${several(rewards)}? Square each distance from the mean ${number(mean)}, add the squares, divide by 3 (one less than four), take the root.`,
-      ask: 'What is their standard deviation?',
+      ask: 'What is the standard deviation of these four?',
       label: 'std',
       reveal: (std: number) => `The standard deviation is ${number(std)}. TRL divides by one less than the number of rewards, and so does this page.`,
     },
     advantages: {
       text: (rewards: readonly number[], mean: number, std: number) =>
         `An advantage is (reward − mean) ÷ (std + 0.0001). Rewards ${several(rewards)}, mean ${number(mean)}, std ${number(std)}.`,
-      ask: 'What are the four advantages?',
+      ask: 'What are the advantages of these four alone?',
       label: (place: number) => `episode ${place}`,
       reveal: (advantages: readonly number[]) => `${advantages.map((value) => signed(value)).join(', ')}. They add up to 0: some go up because others go down.`,
     },
@@ -136,7 +139,7 @@ export const LESSON_STRINGS = {
       reveal: (trained: number, total: number) => `From ${trained} of ${total}, ${percent(trained / total)}: those that the model wrote. All others are hatched.`,
     },
     other: {
-      text: (token: string, author: string) => `The token “${token}” is selected. It was written by the ${author}, not by the model. Under Update is what the loss makes of it.`,
+      text: (token: string, author: string) => `The token “${token}” is selected. It was written by the ${author}, not by the model. What the loss makes of it is covered under Update.`,
       ask: 'What does it add to the loss?',
       options: { zero: 'Nothing at all', half: 'Half of what a token of the model adds', full: 'As much as a token of the model' },
       reveal: { zero: 'It contributes 0. The model reads it, and is never trained to write it.', full: 'It is trained here.' },

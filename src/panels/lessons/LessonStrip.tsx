@@ -1,11 +1,11 @@
 /** The open lesson below the bar: a card's text, its question, and the frame around what it speaks of. On a phone a sheet at the foot of the window. */
 
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useDisplay, useProgress, useStores } from '../../store/hooks'
 import { type LessonId } from '../../store/lessons'
 import { LESSON_STRINGS as L, LESSON_TITLES } from '../../ui/lesson-strings'
 import { bringIntoView, findTarget, Spotlight, useBox } from '../tour/Spotlight'
-import type { Card } from './card'
+import type { Card, Cover } from './card'
 import { lessonById } from './lessons.data'
 import { QuestionForm } from './QuestionForm'
 import { useLook, useScene, useWants } from './useScene'
@@ -63,6 +63,7 @@ function Body({ id, card, folded }: { id: LessonId; card: Card; folded: boolean 
     if (element) bringIntoView(element)
   }, [card, ready])
   const { text, question } = card.draw(scene)
+  useCovers(question && !answered ? card.covers : undefined)
   return (
     <>
       <Spotlight box={box} />
@@ -85,6 +86,18 @@ function Body({ id, card, folded }: { id: LessonId; card: Card; folded: boolean 
       )}
     </>
   )
+}
+
+/** The page covers what it is told: these parts are drawn by panels that know of no lesson. */
+function useCovers(covers: readonly Cover[] = []): void {
+  const names = covers.join(' ')
+  useLayoutEffect(() => {
+    const { dataset } = document.documentElement
+    if (names) dataset['covered'] = names
+    return () => {
+      delete dataset['covered']
+    }
+  }, [names])
 }
 
 /** What is to be pressed, where the answer must be trained first. */

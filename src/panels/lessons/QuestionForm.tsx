@@ -21,6 +21,8 @@ export function QuestionForm({ question, answered, waits, onAnswer, onAgain }: Q
   const [texts, setTexts] = useState<readonly string[]>([])
   const [choice, setChoice] = useState<string | null>(null)
   const [why, setWhy] = useState('')
+  /** A result that was wrong. */
+  const [missed, setMissed] = useState<number[] | null>(null)
   const exact = question.kind === 'numbers' && question.exact
   if (answered) return <Revealed question={question} answered={answered} onAgain={onAgain} />
   const filled = question.kind === 'choice' ? choice !== null : question.labels.every((_, i) => (texts[i] ?? '').trim() !== '')
@@ -32,6 +34,11 @@ export function QuestionForm({ question, answered, waits, onAnswer, onAgain }: Q
       return
     }
     if (waits !== null || question.answer === null || question.reveal === null) return
+    if (exact && typeof said !== 'string' && judge(question, said) !== 'right') setMissed(said)
+    else tell(said)
+  }
+  const tell = (said: AnswerValue) => {
+    if (question.answer === null || question.reveal === null) return
     const was = typeof question.answer === 'string' ? question.answer : [...question.answer, ...((question.kind === 'numbers' && question.more) || [])]
     onAnswer({ said, was, words: question.reveal })
   }
@@ -47,6 +54,7 @@ export function QuestionForm({ question, answered, waits, onAnswer, onAgain }: Q
             texts={texts}
             onChange={(i, text) => {
               setWhy('')
+              setMissed(null)
               setTexts(question.labels.map((_, j) => (j === i ? text : (texts[j] ?? ''))))
             }}
           />
@@ -56,9 +64,20 @@ export function QuestionForm({ question, answered, waits, onAnswer, onAgain }: Q
         <button type="submit" className="button small primary" data-testid="reveal" disabled={!filled || waits !== null || question.answer === null}>
           {exact ? L.check : L.reveal}
         </button>
-        <span className={why ? 'why' : 'note'} role="status">
-          {why || (filled ? (waits ?? '') : exact ? L.first.exact : L.first.guess)}
-        </span>
+        {missed ? (
+          <>
+            <span role="status" data-testid="missed">
+              <strong className="judged off">✗ {L.notYet}</strong> {L.tryAgain}
+            </span>
+            <button type="button" className="link" data-testid="tell" onClick={() => tell(missed)}>
+              {L.tell}
+            </button>
+          </>
+        ) : (
+          <span className={why ? 'why' : 'note'} role="status">
+            {why || (filled ? (waits ?? '') : exact ? L.first.exact : L.first.guess)}
+          </span>
+        )}
       </div>
     </form>
   )
@@ -88,13 +107,12 @@ function Numbers({ question, texts, onChange }: { question: Extract<Question, { 
 function Revealed({ question, answered, onAgain }: { question: Question; answered: Answer; onAgain: () => void }) {
   const known = { ...question, answer: typeof answered.was === 'string' ? answered.was : answered.was.slice(0, question.kind === 'numbers' ? question.labels.length : undefined) } as Question
   const verdict = judge(known, answered.said)
-  const words = question.kind === 'numbers' && question.exact ? L.verdictExact : L.verdict
   const said = question.kind === 'choice' ? (question.options.find(({ id }) => id === answered.said)?.text ?? String(answered.said)) : [answered.said].flat().map((value) => (typeof value === 'number' ? plain(Number(value.toPrecision(4))) : value)).join(', ')
   return (
     <div className="question revealed" role="status" data-testid="revealed" data-verdict={verdict}>
       <p className="question-ask">{question.ask}</p>
       <p>
-        {L.said(question.kind === 'choice' ? `“${said}”` : said)} <strong className={`judged ${verdict}`}>{verdict === 'right' ? '✓' : verdict === 'near' ? '≈' : '✗'} {words[verdict]}.</strong> {answered.words}
+        {L.said(question.kind === 'choice' ? `“${said}”` : said)} <strong className={`judged ${verdict}`}>{verdict === 'right' ? '✓' : verdict === 'near' ? '≈' : '✗'} {L.verdict[verdict]}.</strong> {answered.words}
       </p>
       <button type="button" className="link" data-testid="again" onClick={onAgain}>
         {L.again}

@@ -42,6 +42,9 @@ export interface Wants {
   steps: number
 }
 
+/** Parts of the page that a question would be answered by. Each has its rules in teach.css. */
+export type Cover = 'statistics' | 'advantages' | 'rewards' | 'reasons' | 'numbers' | 'push' | 'facts' | 'signal'
+
 export interface Card {
   id: string
   /** Place in the recorded run, where it is shown. */
@@ -50,6 +53,8 @@ export interface Card {
   /** Test id of the part of the page that it speaks of. */
   show?: string
   wants?: Wants
+  /** Until it is answered. */
+  covers?: readonly Cover[]
   /** What is selected for it. */
   pick?(scene: Scene): { episode: number; token?: number | null } | null
   draw(scene: Scene): Drawn

@@ -71,6 +71,17 @@ describe('the lessons on the recorded run', () => {
     }
   })
 
+  it('what a question asks for is covered by a rule of its own', () => {
+    const css = readFileSync('src/ui/teach.css', 'utf8')
+    const covers = [...new Set(LESSONS.flatMap(({ cards }) => cards.flatMap((card) => card.covers ?? [])))]
+    expect(covers.length).toBeGreaterThan(4)
+    for (const cover of covers) expect(css, cover).toContain(`:root[data-covered~='${cover}']`)
+    for (const id of ['one-step', 'masking'] as const) {
+      const plain = lessonById(id).cards.filter((card) => !card.covers).map((card) => card.id)
+      expect(plain, id).toEqual(id === 'masking' ? ['count', 'share'] : [])
+    }
+  })
+
   it('by hand: the page’s own numbers', () => {
     const four = fourOf(sceneAt(2))
     if (!four) throw new Error('no group')

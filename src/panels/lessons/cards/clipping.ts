@@ -45,6 +45,7 @@ export const clipping: Lesson = {
       id: 'one',
       at: 2,
       show: 'formula',
+      covers: ['numbers', 'facts'],
       pick: furthestOf,
       draw(scene) {
         const found = selectedNumbers(scene)
@@ -93,6 +94,7 @@ export const clipping: Lesson = {
       heat: 'ratio',
       show: 'formula',
       wants: FOUR,
+      covers: ['numbers'],
       pick: furthestOf,
       draw(scene) {
         const found = selectedNumbers(scene)

@@ -53,6 +53,7 @@ export const masking: Lesson = {
       at: 10,
       heat: 'author',
       show: 'formula',
+      covers: ['numbers', 'facts'],
       pick: (scene) => pick(scene, 'environment'),
       draw(scene) {
         const step = finishedStep(scene)
@@ -71,6 +72,7 @@ export const masking: Lesson = {
       at: 10,
       heat: 'advantage',
       show: 'formula',
+      covers: ['push', 'reasons'],
       pick: (scene) => pick(scene, 'model'),
       draw(scene) {
         const found = pushOf(scene)

@@ -3,7 +3,7 @@
 import { advantages, mean, standardDeviation } from '../../../rl'
 import { LESSON_STRINGS } from '../../../ui/lesson-strings'
 import { explainToken, stepLoss } from '../../update/explain'
-import { type Drawn, finishedStep, groupsOf, type Lesson, type Question, rewardsOf, type Scene, selectedOf } from '../card'
+import { type Cover, type Drawn, finishedStep, groupsOf, type Lesson, type Question, rewardsOf, type Scene, selectedOf } from '../card'
 import { visibleText } from '../../trajectory/token-facts'
 
 const L = LESSON_STRINGS.oneStep
@@ -11,6 +11,8 @@ const NOTHING: Drawn = { text: LESSON_STRINGS.nothingYet, question: null }
 /** What rounding to two digits may cost. */
 const ROUNDING = 0.011
 const SIZE = 4
+/** Where the page does with the whole group what is asked of four. */
+const OF_ALL: readonly Cover[] = ['statistics', 'advantages', 'reasons']
 
 /** The first group whose first four rewards differ, and what is computed from these. */
 export function fourOf(scene: Scene) {
@@ -71,6 +73,7 @@ export const oneStep: Lesson = {
       id: 'mean',
       at: 2,
       show: 'panel-rewards',
+      covers: OF_ALL,
       pick: pickGroup,
       draw(scene) {
         const four = fourOf(scene)
@@ -78,7 +81,7 @@ export const oneStep: Lesson = {
         const { step, group, rewards } = four
         return {
           text: L.mean.text(step.step, group.group + 1, group.size, rewards),
-          question: { kind: 'numbers', ask: L.mean.ask, labels: [L.mean.label], exact: true, tolerance: ROUNDING, answer: [four.mean], reveal: L.mean.reveal(four.mean) },
+          question: { kind: 'numbers', ask: L.mean.ask, labels: [L.mean.label], exact: true, tolerance: ROUNDING, answer: [four.mean], reveal: L.mean.reveal(four.mean, group.size) },
         }
       },
     },
@@ -86,6 +89,7 @@ export const oneStep: Lesson = {
       id: 'std',
       at: 2,
       show: 'panel-rewards',
+      covers: OF_ALL,
       pick: pickGroup,
       draw(scene) {
         const four = fourOf(scene)
@@ -100,6 +104,7 @@ export const oneStep: Lesson = {
       id: 'advantages',
       at: 2,
       show: 'panel-rewards',
+      covers: OF_ALL,
       pick: pickGroup,
       draw(scene) {
         const four = fourOf(scene)
@@ -122,6 +127,7 @@ export const oneStep: Lesson = {
       id: 'whole',
       at: 2,
       show: 'panel-rewards',
+      covers: ['advantages', 'reasons'],
       pick: pickGroup,
       draw(scene) {
         const best = bestOf(scene)
@@ -146,6 +152,7 @@ export const oneStep: Lesson = {
       at: 2,
       heat: 'advantage',
       show: 'formula',
+      covers: ['push', 'reasons'],
       pick: pickBest,
       draw(scene) {
         const [best, found] = [bestOf(scene), pushOf(scene)]

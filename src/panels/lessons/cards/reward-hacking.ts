@@ -98,6 +98,7 @@ export const rewardHacking: Lesson = {
     {
       id: 'best',
       show: 'panel-trajectory',
+      covers: ['rewards', 'reasons'],
       wants: { environment: 'echo', settings: SETTINGS, steps: STEPS },
       pick(scene) {
         const found = boldest(scene)

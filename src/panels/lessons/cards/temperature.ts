@@ -44,6 +44,7 @@ function trained(id: 'cold' | 'hot', temperature: number): Card {
   return {
     id,
     show: 'panel-group',
+    covers: ['signal'],
     wants: { environment: 'lane', settings: { temperature }, steps: 1 },
     draw(scene) {
       const found = firstOf(scene)
@@ -95,6 +96,7 @@ export const temperature: Lesson = {
       id: 'one',
       at: 1,
       show: 'panel-group',
+      covers: ['signal'],
       draw(scene) {
         const found = firstOf(scene)
         if (!found || scene.settings.temperature !== 1) return NOTHING

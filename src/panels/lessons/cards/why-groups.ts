@@ -45,6 +45,7 @@ function trained(id: 'two' | 'sixteen', wants: Wants, tell: (found: NonNullable<
   return {
     id,
     show: 'panel-group',
+    covers: ['signal'],
     wants,
     draw(scene) {
       const found = usefulOf(scene)

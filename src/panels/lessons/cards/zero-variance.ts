@@ -34,6 +34,7 @@ export const zeroVariance: Lesson = {
       id: 'advantage',
       at: 17,
       show: 'panel-rewards',
+      covers: ['advantages', 'reasons'],
       pick(scene) {
         const found = silentOf(scene)
         return found && { episode: found.group.firstIndex, token: null }
@@ -52,6 +53,7 @@ export const zeroVariance: Lesson = {
       id: 'count',
       at: 17,
       show: 'panel-group',
+      covers: ['signal'],
       draw(scene) {
         const step = finishedStep(scene)
         if (!step?.groups) return NOTHING
