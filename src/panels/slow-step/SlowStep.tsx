@@ -52,17 +52,23 @@ export default function SlowStep({ onEnd }: { onEnd: () => void }) {
   useEffect(() => {
     if (!part || !told) return
     if (part.id === 'tokens') stores.display.setState({ heat: 'advantage' })
-    const dark = light(part.id, part.about, still)
+    const dark = light(part, still)
     const group = groupOf(told.step, told.episode)
     const episodes = group.episodes.filter((e) => e !== null)
     const reward = told.history.find((s) => s.step === told.step.step)?.metrics['reward'] ?? null
-    // The page may scroll first.
+    // The page may scroll first; what is held shows how the part ends, where nothing flies any more.
     let flown: ReturnType<typeof launch> | null = null
+    let due = false
     const start = () => {
-      flown = launch(flightsOf(part.id, episodes, heroOf(group, told.episode), reward), part.ms)
+      due = true
+      if (player.getView().playing) flown ??= launch(flightsOf(part.id, episodes, heroOf(group, told.episode), reward), part.ms)
     }
     const timer = still ? undefined : setTimeout(start, part.ms * START)
-    const stop = player.subscribe(() => (player.getView().playing ? flown?.play() : flown?.hold()))
+    const stop = player.subscribe(() => {
+      if (!player.getView().playing) flown?.hold()
+      else if (flown) flown.play()
+      else if (due) start()
+    })
     return () => {
       clearTimeout(timer)
       stop()

@@ -7,6 +7,8 @@ export interface Beat {
   ms: number
   /** Test ids of what stands out; the first is brought into view. */
   about: readonly string[]
+  /** Selector of what is brought into view in place of the first. */
+  shows?: string
 }
 
 const ABOUT: { [K in Beat['id']]: readonly string[] } = {
@@ -19,6 +21,9 @@ const ABOUT: { [K in Beat['id']]: readonly string[] } = {
   curve: ['reward-curve', 'panel-curves'],
 }
 
+/** The sentence speaks of tokens, which are far below their panel's head. */
+const SHOWS: { [K in Beat['id']]?: string } = { tokens: '[data-testid="panel-trajectory"] .message:has([data-mask="1"])' }
+
 const ORDER = ['prompt', 'episodes', 'rewards', 'advantages', 'tokens', 'formula', 'curve'] as const satisfies readonly Beat['id'][]
 
-export const BEATS: readonly Beat[] = ORDER.map((id) => ({ id, ms: DURATIONS.slowStep[id], about: ABOUT[id] }))
+export const BEATS: readonly Beat[] = ORDER.map((id) => ({ id, ms: DURATIONS.slowStep[id], about: ABOUT[id], ...(SHOWS[id] && { shows: SHOWS[id] }) }))

@@ -1,5 +1,6 @@
 /** What flies in the slow step: a number of the page from the place where it stands to the place that it makes. */
 
+import { headEdge } from '../../ui/edges'
 import { number, signed } from '../../ui/format'
 import { signMark } from '../../ui/colors'
 import type { EpisodeView } from '../../store/view'
@@ -45,9 +46,9 @@ function fly(from: Element | null, to: Element | null, text: string, sign: Fligh
   return from !== null && to !== null ? [{ from, to, text, sign }] : []
 }
 
-const inView = ({ left, right, top, bottom }: DOMRect) => right > 0 && bottom > 0 && left < innerWidth && top < innerHeight
+const inView = ({ left, right, top, bottom }: DOMRect) => right > 0 && bottom > headEdge() && left < innerWidth && top < innerHeight
 
-/** Lets them fly, one a little after the other, within `ms`; those that would leave the window stay. Returns what holds, goes on and ends them. */
+/** Lets them fly, one a little after the other, within `ms`; those that would leave what is free of the window stay. Returns what holds, goes on and ends them. */
 export function launch(flights: readonly Flight[], ms: number): { hold(): void; play(): void; end(): void } {
   const flying = flights.flatMap((flight, i) => {
     const [a, b] = [flight.from.getBoundingClientRect(), flight.to.getBoundingClientRect()]

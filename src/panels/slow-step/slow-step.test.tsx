@@ -62,7 +62,13 @@ describe('the slow step', () => {
     expect(page.find('slow-hold')?.textContent).toBe('Hold')
     await page.key(' ')
     expect([page.find('slow-hold')?.textContent, document.documentElement.hasAttribute('data-slow-held')]).toEqual(['Go on', true])
+    const panel = document.body.appendChild(document.createElement('div'))
+    panel.innerHTML = '<section data-testid="panel-trajectory"><p class="message"><i data-mask="0"></i></p><p class="message" id="own"><i data-mask="1"></i></p></section>'
     for (const _ of [1, 2, 3, 4]) await page.key('ArrowRight')
+    // What the sentence speaks of is brought into view, the first tokens of the model, and nothing flies while it is held.
+    expect(document.querySelector('[data-slow-shown]')?.id).toBe('own')
+    expect(document.querySelectorAll('.slow-flight')).toHaveLength(0)
+    panel.remove()
     expect([page.part(), page.stores.display.getState().heat]).toEqual(['tokens', 'advantage'])
     expect(page.stores.selection.getState().step).toBe(1)
     await page.key('ArrowLeft')

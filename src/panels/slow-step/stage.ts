@@ -3,6 +3,7 @@
 import type { Stores } from '../../store/hooks'
 import { isActive, type RunView, type StepView } from '../../store/view'
 import { toItsTop } from '../../ui/edges'
+import type { Beat } from './beats'
 
 /** The step that is looked at, if it is finished and its episodes are kept; else the newest that is. */
 export function watchedStep(view: Pick<RunView, 'steps'>, selected: number | null): StepView | null {
@@ -50,16 +51,19 @@ export function holdPage({ run, replay, selection, display, controller }: Stores
   }
 }
 
-/** Marks what the part is about, dims the rest and brings the first of it into view. Returns what takes the marks away. */
-export function light(id: string, about: readonly string[], still: boolean): () => void {
+/** Marks what the part is about, dims the rest and brings what it shows into view. Returns what takes the marks away. */
+export function light({ id, about, shows }: Beat, still: boolean): () => void {
   const root = document.documentElement
   const lit = about.flatMap((testId) => document.querySelector<HTMLElement>(`[data-testid="${testId}"]`) ?? [])
   root.dataset['slow'] = id
   for (const element of lit) element.dataset['slowLit'] = ''
   if (lit[0]) toItsTop(lit[0])
-  lit[0]?.scrollIntoView({ block: 'nearest', inline: 'start', behavior: still ? 'auto' : 'smooth' })
+  const shown = (shows === undefined ? null : document.querySelector<HTMLElement>(shows)) ?? lit[0]
+  if (shown) shown.dataset['slowShown'] = ''
+  shown?.scrollIntoView({ block: 'nearest', inline: 'start', behavior: still ? 'auto' : 'smooth' })
   return () => {
     delete root.dataset['slow']
     for (const element of lit) delete element.dataset['slowLit']
+    delete shown?.dataset['slowShown']
   }
 }
