@@ -152,7 +152,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: 'staged',
-    title: 'SFT, then DPO, then GRPO',
+    title: 'SFT, DPO, GRPO',
     description: 'Emergency stop with a tool under a name that the model does not know: SFT shows it the form by games of random calls, DPO prefers the better of its own games, GRPO does the rest. Train makes all three.',
     environment: { kind: 'builtin', name: 'lane' },
     system_prompt: laneRules.prompts.system,

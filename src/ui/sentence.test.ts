@@ -161,7 +161,7 @@ describe('the sentence of state', () => {
   })
 
   it('says of what is played again where it stands, by no clock', () => {
-    expect(describePlace(after([...until('environment-waiting', 8), state({ state: 'paused', step: 11 })], 1000))).toBe('Step 12 · sampling 0/8 · turn 1 · waiting for the environment')
+    expect(describePlace(after([...until('environment-waiting', 8), state({ state: 'paused', step: 11 })], 1000))).toBe('Step 12 · sampling 0/8 · turn 1 · environment answers')
     expect(describePlace(after([...until('tokens', 1), running]))).toBe('Step 12 · sampling 0/8 · turn 1')
   })
 

@@ -121,7 +121,7 @@ function describeOutcome({ groups }: StepView): string[] {
 /** Where in a run the view stands, whether it moves or is held, by no clock: for what is played again. */
 export function describePlace(view: RunView): string {
   const asked = latestStep(view)?.episodes.some((e) => e.waitingSince !== null) ?? false
-  return [describeProgress(view, null), ...(asked ? ['waiting for the environment'] : [])].join(' · ')
+  return [describeProgress(view, null), ...(asked ? ['environment answers'] : [])].join(' · ')
 }
 
 /** `now` null leaves out what only makes sense while the clock runs. */

@@ -37,7 +37,8 @@ export function StateLine() {
   const beside = [pressed ? S.controls.thenTrains : null, absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests ? describeCompared(compared) : null]
   const said = waits ?? [describeRun(view, now), ...beside.filter((part) => part !== null)].join(' · ')
   // Beside the badge of a recording there is room for few words.
-  const sentence = !replay ? said : waits === null && view.run.state === 'ready' ? S.replay.ready : `${S.replay.name} · ${said}`
+  const loads = waits === null && view.run.state === 'loading' && view.run.total !== null
+  const sentence = !replay || loads ? said : waits === null && view.run.state === 'ready' ? S.replay.ready : `${S.replay.name} · ${said}`
   const { run } = view
   // The settings that were changed may be out of sight, and so may the sentence about them.
   const changed = useSetup(needsReset) && !isFresh(view)
@@ -50,14 +51,14 @@ export function StateLine() {
             {refused}
           </span>
         )}
-        <span className={`state-line state-${settled ? 'ready' : run.state}`} data-testid="state-line" data-state={run.state}>
-          {sentence}
-        </span>
         {changed && (
           <span className="state-changed" data-testid="state-changed">
             {S.bar.changed}
           </span>
         )}
+        <span className={`state-line state-${settled ? 'ready' : run.state}`} data-testid="state-line" data-state={run.state}>
+          {sentence}
+        </span>
       </p>
       {run.state === 'loading' && waits === null && <LoadBar label={sentence} run={run} />}
       <p className="sr-only" role="status" aria-live="polite">

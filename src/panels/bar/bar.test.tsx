@@ -30,6 +30,8 @@ it('changed settings are told beside Reset only when Reset is what takes them ov
   await page.edit(0.03)
   expect([page.text('state-changed'), page.urged()]).toEqual(['Settings changed: press Reset', true])
   expect(page.text('state-line')).toMatch(/^Paused after step 1( ·|$)/)
+  // Where the room ends, it is not this that is cut.
+  expect(page.host.querySelector('.state-text')?.textContent).toMatch(/^Settings changed: press Reset/)
 })
 
 it('a recording stands in the badge with its own seed, and the run with its own after it', async () => {

@@ -11,7 +11,7 @@ import { S } from '../../ui/strings'
 import { useNear } from '../../ui/useNear'
 import type { CurveFocusStore } from './focus-store'
 import { Overlay } from './Overlay'
-import { NAMES, PLOT } from './plot'
+import { nameRoom, PLOT } from './plot'
 import { type CurveLine, type CurveView, type DrawnRun, nearest, type ViewOptions, viewOf } from './series'
 
 const Chart = memo(later(async () => (await import('./Chart')).default))
@@ -42,7 +42,7 @@ export function CurveFigure({ spec, index, runs, present, options, marked, focus
   const measured = lines.some(({ values }) => values.some((value) => value !== null))
   const inView = rows.some(({ y }) => y.some((value) => value !== null))
   const why = runs.every(({ history }) => history.length === 0) ? C.empty : !measured ? C.noValues : leftOut > 0 ? C.nothingOnLog : C.noneInRange
-  const right = lines.length > 1 && !stacked ? NAMES : PLOT.right
+  const right = lines.length > 1 && !stacked ? nameRoom(lines.map(({ label }) => label)) : PLOT.right
   const notes = [leftOut > 0 && C.logOut(leftOut), options.log && stacked && C.logStacked, stacked && runs.length > 1 && C.stackedOthers].filter((note) => note !== false)
   return (
     <figure className="curve" data-testid={spec.id === 'reward' ? 'reward-curve' : `curve-${spec.id}`} data-curve-figure={spec.id} data-points={points}>

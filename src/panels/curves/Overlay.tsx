@@ -131,7 +131,7 @@ export function Overlay({ id, label, view, runs, present, right, scale, marked, 
         </>
       )}
       {names.map(({ key, name, color, bottom }) => (
-        <span key={key} className="plot-name" style={{ bottom: `${100 * bottom}%`, color }} title={name} aria-hidden="true">
+        <span key={key} className="plot-name" style={{ bottom: `${100 * bottom}%`, color, inlineSize: right - 8 }} title={name} aria-hidden="true">
           {name}
         </span>
       ))}

@@ -3,7 +3,7 @@
 import type { CurveSpec } from '../../ui/curve-specs'
 import { S } from '../../ui/strings'
 import { namesOf } from './names'
-import { NAMES, PLOT } from './plot'
+import { nameRoom, PLOT } from './plot'
 import { type DrawnRun, type ViewOptions, viewOf } from './series'
 
 export interface PicturePart {
@@ -78,7 +78,7 @@ export function composePicture(parts: readonly PicturePart[], { runs, options }:
       const chart = plainCopy(host, part.chart)
       for (const [name, value] of Object.entries({ x, y: y + TITLE, width: part.width, height: part.height })) chart.setAttribute(name, String(value))
       root.append(chart)
-      for (const { name, color, top } of part.names) root.append(text(cut(name), { x: x + part.width - NAMES + 6, y: y + TITLE + top + 4, fill: resolve(host, color), 'font-size': 11 }))
+      for (const { name, color, top } of part.names) root.append(text(cut(name), { x: x + part.width - nameRoom(part.names.map((each) => each.name)) + 6, y: y + TITLE + top + 4, fill: resolve(host, color), 'font-size': 11 }))
       let at = x + PLOT.left
       for (const { name, color } of part.legend) {
         const top = y + TITLE + part.height + 4
@@ -133,7 +133,7 @@ function resolve(host: HTMLElement, color: string): string {
   return getComputedStyle(host).color
 }
 
-const LONGEST_NAME = 14
+const LONGEST_NAME = 17
 const cut = (name: string) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name)
 
 function node(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {

@@ -1,8 +1,10 @@
 /** Where in a chart its plot lies, in pixels: what recharts draws and what lies over it must agree. */
 
 export const PLOT = { left: 46, top: 6, right: 10, bottom: 20 } as const
-/** Room at the right for the names at the lines' ends. */
-export const NAMES = 76
+/** Room at the right for the names at the lines' ends, in pixels: the longest of them, if it is not too long to leave the lines some. */
+export function nameRoom(names: readonly string[]): number {
+  return Math.min(120, Math.max(76, 10 + 6.4 * Math.max(0, ...names.map(({ length }) => length))))
+}
 
 /**
  * Heights of labels (0 at the bottom to 1 at the top) moved apart so that none covers another; `gap`: the least distance. They keep

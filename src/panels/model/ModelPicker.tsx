@@ -45,7 +45,7 @@ export function ModelPicker({ onRefused }: { onRefused: (refused: boolean) => vo
         <select id={id} data-testid="model-select" value={own ? OTHER : curated.model} onChange={(e) => choose(e.target.value)}>
           {CURATED_MODELS.map(({ model: value, title, parameters, downloadBytes }) => (
             <option key={value} value={value}>
-              {title} · {parameterCount(parameters)} · {downloadBytes === 0 ? S.model.shipped : bytes(downloadBytes)}
+              {title} · {downloadBytes === 0 ? S.model.shipped : `${parameterCount(parameters)} · ${bytes(downloadBytes)}`}
             </option>
           ))}
           <option value={OTHER}>{S.model.other}</option>

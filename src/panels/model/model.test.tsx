@@ -36,8 +36,8 @@ describe('picking a model', () => {
     const page = await open()
     const options = [...(page.find('model-select')?.querySelectorAll('option') ?? [])].map((o) => o.textContent)
     expect(options).toEqual([
-      'tiny-qwen3 · 493 k · shipped',
-      'tiny-qwen3-numbers · 493 k · shipped',
+      'tiny-qwen3 · shipped',
+      'tiny-qwen3-numbers · shipped',
       'Qwen2.5-0.5B-Instruct · 494 M · 988 MB',
       'Qwen3-0.6B · 596 M · 1.19 GB',
       'Qwen2.5-1.5B-Instruct · 1.54 B · 3.09 GB',
