@@ -2,6 +2,9 @@
 
 import { number, percent, plain, plural, roughTime } from './format'
 
+/** Short times by their digits: two that are rounded to seconds may not add up. */
+const rough = (seconds: number) => (seconds < 10 ? `${number(seconds, 2)} s` : roughTime(seconds))
+
 export const GUARD_STRINGS = {
   recipe: {
     name: 'Recipe',
@@ -49,9 +52,9 @@ export const GUARD_STRINGS = {
     noReward: 'none could be scored',
     of: (n: number, of: number) => `${n} of ${of}`,
     share: (n: number, of: number) => (of === 0 ? 'no calls' : `${n} of ${of} (${percent(n / of)})`),
-    step: (sampling: number, training: number) => `about ${roughTime(sampling + training)}: ${roughTime(sampling)} sampling, ${roughTime(training)} training`,
-    whole: (seconds: number, steps: number) => `about ${roughTime(seconds)} for ${plural(steps, 'step')}`,
-    parallel: 'Many episodes at once are quicker than a few one by one, so these times are upper bounds.',
+    step: (sampling: number, training: number) => `about ${rough(sampling + training)} on this machine now: ${rough(sampling)} sampling, ${rough(training)} training`,
+    whole: (seconds: number, steps: number) => `about ${roughTime(seconds)} for ${plural(steps, 'step')}, if the machine stays as busy as it is`,
+    parallel: 'Two groups were timed, and a step has more: its time is reckoned from theirs.',
   },
   advice: {
     unscorable: (n: number, of: number, why: string) => `${n} of ${of} episodes could not be scored: ${why.replace(/\.$/, '')}. Mend the environment first; what has no reward is left out of every update.`,

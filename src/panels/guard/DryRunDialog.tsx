@@ -1,6 +1,7 @@
 /** The dry run: begins it, shows how far it is, what it found and what should be changed. */
 
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
+import type { GrpoConfig } from '../../core/config'
 import type { DryRunReport } from '../../core/dry-run'
 import { mean, standardDeviation } from '../../rl/statistics'
 import { useGuard, useModels, useRun, useSetup, useStores } from '../../store/hooks'
@@ -46,6 +47,12 @@ function Begin() {
     if (!inspectionOf(models.getState(), setup.getState().config)) controller.model.inspect()
     guard.tryOut()
   }
+  // The press that opened this asked for it; figures of these very settings are there already.
+  useEffect(() => {
+    const { busy: under, report: known } = guard.store.getState()
+    if (under === null && !(known && isOf(known, setup.getState().config.grpo))) begin()
+    // Once, as it opens.
+  }, [])
   return (
     <div className="dry-run-begin">
       <button type="button" className="button primary" data-testid="dry-run-begin" disabled={busy !== null || why !== null} aria-describedby="dry-run-why" onClick={begin}>
@@ -59,8 +66,13 @@ function Begin() {
   )
 }
 
+/** Whether it was played with these settings; where the run ends is no matter. */
+function isOf(report: DryRunReport, grpo: GrpoConfig): boolean {
+  return JSON.stringify({ ...grpo, max_steps: 0 }) === JSON.stringify({ ...report.grpo, max_steps: 0 })
+}
+
 function Report({ report }: { report: DryRunReport }) {
-  const same = useSetup((s) => JSON.stringify({ ...s.config.grpo, max_steps: 0 }) === JSON.stringify({ ...report.grpo, max_steps: 0 }))
+  const same = useSetup((s) => isOf(report, s.config.grpo))
   const advice = adviceOn(report)
   return (
     <div data-testid="dry-run-report">

@@ -1,5 +1,6 @@
 /** What loading the chosen model would take: verdict, memory, device. For models of the Hub before anything is downloaded. */
 
+import { useState } from 'react'
 import { isHubModel } from '../../env/models'
 import { useModels, useSetup, useStores } from '../../store/hooks'
 import { isFromHub, writeReference } from '../../store/model-settings'
@@ -17,11 +18,18 @@ export function InspectionReport() {
   const inspection = useModels((s) => inspectionOf(s, config))
   const { controller } = useStores()
   const fromHub = isFromHub(config)
-  if (!inspection) {
+  // A dry run asks, too: what fits anyway then needs no room here.
+  const [asked, setAsked] = useState(false)
+  const fits = inspection !== null && (inspection.result === null || (inspection.result.ok && inspection.result.inspection.verdict.kind === 'fits'))
+  const ask = () => {
+    setAsked(true)
+    controller.model.inspect()
+  }
+  if (!inspection || (fits && !asked && !fromHub)) {
     return (
       <div className="inspection">
         {fromHub && <p className="note">{linked ? S.model.consent(namesOf(config)) : S.model.notLookedUp}</p>}
-        <button type="button" className={fromHub ? 'button' : 'link'} data-testid="look-up" onClick={controller.model.inspect}>
+        <button type="button" className={fromHub ? 'button' : 'link'} data-testid="look-up" onClick={ask}>
           {fromHub ? S.model.lookUp : S.model.device.check}
         </button>
       </div>
