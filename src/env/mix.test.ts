@@ -72,7 +72,7 @@ describe('several environments as one', () => {
     expect(mix.remarks?.join(' ')).toContain('Other rows choose an environment, this one does not')
     expect([0, 1, 2].map((i) => mix.assign(draw(i)).messages?.at(-1)?.content)).toEqual(['a', 'a', 'a'])
     const nobody = connected({ parts: [part(lane())], edits: [], dataset: dataset(rows({ prompt: 'b', environment: 'chess' })) })
-    await expect(nobody).rejects.toThrow('mine has no row that can be used as a prompt')
+    await expect(nobody).rejects.toThrow('No row of mine can be used as a prompt')
   })
 
   it('rows without the column are shared out by weight; one environment reads all', async () => {

@@ -39,6 +39,10 @@ describe('settings table', () => {
     expect(readSetting(find('min_p'), '')).toEqual({ ok: true, value: null })
     expect(readSetting(find('min_p'), 'off')).toEqual({ ok: true, value: null })
     expect(readSetting(find('learning_rate'), '').ok).toBe(false)
+    // A comma is a decimal one, and never parts thousands.
+    expect(readSetting(find('temperature'), '1,2')).toEqual({ ok: true, value: 1.2 })
+    expect(readSetting(find('temperature'), '1,2,3').ok).toBe(false)
+    expect(readSetting(find('max_steps'), '1,000').ok).toBe(false)
     expect(readSetting(find('learning_rate'), 'off').ok).toBe(false)
   })
 

@@ -193,7 +193,7 @@ export function readSetting(setting: Setting, text: string): Read<SettingValue> 
   let value: SettingValue = trimmed
   if (setting.kind === 'number') {
     const isOff = setting.off && (trimmed === '' || trimmed === 'off')
-    value = isOff ? null : trimmed === '' ? Number.NaN : Number(trimmed)
+    value = isOff ? null : trimmed === '' ? Number.NaN : Number(setting.integer ? trimmed : trimmed.replace(/^([+-]?\d*),(\d+)$/, '$1.$2'))
   }
   if (setting.kind === 'flag') value = trimmed === 'true' ? true : trimmed === 'false' ? false : trimmed
   const result = schemaOf(setting).safeParse(value)

@@ -20,11 +20,16 @@ const FAULT_NAMES: Record<Fault, string> = {
 /** Of episodes that only reward functions judge. */
 const UNPLAYED_NAMES: Partial<Record<EpisodeFilter, string>> = { zero: 'reward functions: 0', silent: 'reward functions gave none' }
 
+/** Beside an episode, and before the words in the line below the group. */
+const FAULT_SIGNS: Partial<Record<EpisodeFilter, string>> = { parse: '{?}', tool: '( )!' }
+
 export const GROUP_STRINGS = {
+  signs: FAULT_SIGNS,
   title: 'Group of episodes',
   short: 'Group',
   lead: 'The same prompt and the same seed, played several times.',
   empty: 'Press Step: the model plays these episodes, and each grows here as it is written.',
+  staging: 'The stages of the plan come first: these episodes are played with GRPO, the last of them.',
   picker: 'Group',
   of: (n: number) => `of ${n}`,
   seed: (seed: number) => `environment seed ${seed}`,
@@ -100,7 +105,7 @@ export const REWARDS_STRINGS = {
   writing: 'It is being written; the environment scores it at its end.',
   unjudged: 'Reward functions judge it when all episodes of the step have ended.',
   scored: (reward: number) => `Its reward is ${number(reward)}. The advantage follows when all episodes of the step have ended.`,
-  unscorable: (why: string) => `Left out of mean and std, advantage 0, because it has no reward: ${why}`,
+  unscorable: (why: string) => `Left out of mean and std, advantage 0, because it has no reward: ${why.replace(/\.$/, '')}.`,
   stands: {
     zero: 'The environment itself said 0.',
     no_call: 'The 0 is not the environment’s word: no call of the model reached it.',

@@ -79,7 +79,7 @@ function lookAt(source: PromptSource, read: PromptRows, before: readonly RowProb
   const problems = [...before, ...read.problems, ...used.problems, ...(held?.problems ?? [])]
   const name = datasetName(source)
   const [first] = problems
-  if (used.rows.length === 0) throw new PlaygroundError('config', `${name} has no row that can be used as a prompt.`, first ? problemSentence(first) : 'Give at least one row with a "prompt".')
+  if (used.rows.length === 0) throw new PlaygroundError('config', `No row of ${name} can be used as a prompt.`, first ? problemSentence(first) : 'Give at least one row with a "prompt".')
   const { train, heldout } = held ? { train: used.rows, heldout: held.rows } : splitRows(used.rows)
   const columns = [...new Set(train.flatMap((row) => Object.keys(row.columns)))]
   return {

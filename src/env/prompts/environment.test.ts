@@ -68,7 +68,7 @@ describe('promptsEnvironment', () => {
     const { environment } = await connected({ ...bad, rows: [...bad.rows, { place: 'line 3', row: { text: 'x' } }] })
     expect(environment.remarks).toEqual(['1 of 3 rows cannot be used. Line 3, prompt: The column "prompt" is missing; there is "text". Add "prompt", a text or a list of messages.'])
     const none = promptsEnvironment({ name: 'sums', seed: 0, system_prompt: '', read: () => Promise.resolve({ ...bad, rows: [{ place: 'line 1', row: { messages: [] } }] }) })
-    await expect(none.connect()).rejects.toThrow('sums has no row that can be used as a prompt.')
+    await expect(none.connect()).rejects.toThrow('No row of sums can be used as a prompt.')
   })
 
   it('leaves out what is too long, counts it, and knows the longest of the rest', async () => {

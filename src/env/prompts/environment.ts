@@ -80,7 +80,7 @@ class PromptsEnvironment implements Environment {
     const problems = [...source.problems, ...used.problems, ...(held?.problems ?? [])]
     if (used.rows.length === 0) {
       const [first] = problems
-      throw new PlaygroundError('config', `${name} has no row that can be used as a prompt.`, first ? problemSentence(first) : 'Give at least one row with a "prompt".')
+      throw new PlaygroundError('config', `No row of ${name} can be used as a prompt.`, first ? problemSentence(first) : 'Give at least one row with a "prompt".')
     }
     const { train, heldout } = held ? { train: used.rows, heldout: held.rows } : splitRows(used.rows)
     this.train = train

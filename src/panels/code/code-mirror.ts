@@ -66,6 +66,7 @@ export function openEditor(parent: HTMLElement, code: string, on: { change(code:
         linter(({ state: { doc } }) => on.problems(doc.toString()).map((problem) => diagnostic(problem, doc.length)), { delay: 300 }),
         // Tab is not taken: it leads on to the next control.
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+        EditorView.lineWrapping,
         EditorView.updateListener.of((update) => {
           if (update.docChanged) on.change(update.state.doc.toString())
         }),

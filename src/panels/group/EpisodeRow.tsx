@@ -54,8 +54,8 @@ export const EpisodeRow = memo(function EpisodeRow({ episode, index, place, long
 function Faults({ episode: { parseErrors, toolErrors } }: { episode: EpisodeView }) {
   if (parseErrors + toolErrors === 0) return null
   const faults = [
-    { sign: '{?}', count: parseErrors, words: S.group.parseErrors(parseErrors) },
-    { sign: '( )!', count: toolErrors, words: S.group.toolErrors(toolErrors) },
+    { sign: S.group.signs.parse, count: parseErrors, words: S.group.parseErrors(parseErrors) },
+    { sign: S.group.signs.tool, count: toolErrors, words: S.group.toolErrors(toolErrors) },
   ]
   return (
     <span className="faults">

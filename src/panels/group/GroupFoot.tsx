@@ -57,7 +57,7 @@ function Legend({ bound, unplayed }: { bound: number; unplayed: boolean }) {
 /** Each kind by itself, those that did not occur left out. */
 function Counted({ seed, environment, group, rows }: { seed: number | undefined; environment: string | undefined; group: GroupView; rows: Rows }) {
   const counts = countFaults(group.episodes)
-  const parts = FAULTS.flatMap((fault) => (counts[fault] > 0 ? [S.group.option(filterName(fault, group), counts[fault])] : []))
+  const parts = FAULTS.flatMap((fault) => (counts[fault] > 0 ? [[S.group.signs[fault], S.group.option(filterName(fault, group), counts[fault])].filter(Boolean).join(' ')] : []))
   const shown = rows.rows.length < group.size ? [S.group.counts(rows.rows.length, group.size)] : []
   const order = rows.unordered === null ? [] : [rows.unordered === 'later' ? S.group.orderLater : S.group.orderUnknown]
   return (

@@ -72,8 +72,8 @@ it('says that nobody judges where there is nothing to compare with', async () =>
 
 it('keeps what was typed when a look comes to nothing, and forgets what was seen when it is changed', async () => {
   const page = await shown([])
-  await page.answer({ ok: false, error: 'pasted rows has no row that can be used as a prompt.', advice: 'Line 1: …' })
-  expect(page.text('prompts-error')).toBe('pasted rows has no row that can be used as a prompt. Line 1: …')
+  await page.answer({ ok: false, error: 'No row of pasted rows can be used as a prompt.', advice: 'Line 1: …' })
+  expect(page.text('prompts-error')).toBe('No row of pasted rows can be used as a prompt. Line 1: …')
   expect(page.find<HTMLTextAreaElement>('prompts-text')?.value).toBe(TEXT)
   await page.type('prompts-text', `${TEXT}\n${TEXT}`)
   expect(page.find('prompts-error')).toBeNull()

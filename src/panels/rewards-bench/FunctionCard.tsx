@@ -51,7 +51,8 @@ export function FunctionCard({ func, at, last }: { func: RewardFunc; at: number;
 /** What was typed stays until it is a number that the function takes. */
 function NumberField({ label, value, check, onChange }: { label: string; value: number; check: (value: number) => boolean; onChange: (value: number) => void }) {
   const [typed, setTyped] = useState<string | null>(null)
-  const isRight = (text: string) => text.trim() !== '' && Number.isFinite(Number(text)) && check(Number(text))
+  const read = (text: string) => Number(text.replace(',', '.'))
+  const isRight = (text: string) => text.trim() !== '' && Number.isFinite(read(text)) && check(read(text))
   return (
     <label className="reward-param">
       {label}
@@ -62,7 +63,7 @@ function NumberField({ label, value, check, onChange }: { label: string; value: 
         value={typed ?? String(value)}
         onChange={(e) => {
           setTyped(e.target.value)
-          if (isRight(e.target.value)) onChange(Number(e.target.value))
+          if (isRight(e.target.value)) onChange(read(e.target.value))
         }}
         onBlur={() => setTyped(null)}
       />
