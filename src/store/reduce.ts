@@ -54,9 +54,9 @@ export function reduce(view: RunView, message: Message, tokens: TokenLog, now: n
       // The model panel, the chat, play by hand and the settings keep their own stores.
       return view
     case 'plan': {
-      const { kind, at, stages, doing, done, of, metrics } = message
+      const { kind, at, stages, doing, done, of, before, metrics } = message
       const lead = view.plan?.at === at ? view.plan.lead : []
-      return { ...view, plan: { kind, at, stages, doing, done, of, lead: metrics ? [...lead, metrics[LEADING_METRIC[kind]] ?? null] : lead } }
+      return { ...view, plan: { kind, at, stages, doing, done, of, ...(before && { before }), lead: metrics ? [...lead, metrics[LEADING_METRIC[kind]] ?? null] : lead } }
     }
     case 'stages':
       return { ...view, plan: null, stages: message.stages }

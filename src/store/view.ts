@@ -9,7 +9,7 @@ import type { ExitReason, Verdict } from '../core/episode'
 import type { EngineReport, StepRecord } from '../core/events'
 import type { RunEvaluation } from '../core/evaluation'
 import type { StepSummary } from '../core/run-record'
-import type { StageKind, StageRecord } from '../core/stage'
+import type { StageKind, StageMeasure, StageRecord } from '../core/stage'
 import type { TimelineSpan } from '../core/timeline'
 import type { Tool } from '../core/tools'
 import type { PlanDoing, RunState } from '../worker/protocol'
@@ -133,6 +133,8 @@ export interface PlanView {
   doing: PlanDoing
   done: number
   of: number
+  /** Absent until it is measured. */
+  before?: StageMeasure
   lead: readonly (number | null)[]
 }
 

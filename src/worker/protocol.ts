@@ -13,7 +13,7 @@ import type { DeviceReport, MemoryPlan, Verdict } from '../core/plan'
 import type { RunState, StepRecord, TrainEvent } from '../core/events'
 import type { Examination, PolicyComparison } from '../core/examination'
 import type { EvaluationHow, EvaluationRecord, KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
-import type { StageKind, StageRecord, StageSettings, StageSource } from '../core/stage'
+import type { StageKind, StageMeasure, StageRecord, StageSettings, StageSource } from '../core/stage'
 import type { Tool, ToolCall } from '../core/tools'
 import type { DatasetReference } from '../hub/datasets/reference'
 import type { StoredModel } from '../hub/model-store'
@@ -358,8 +358,8 @@ export type Message =
   | { type: 'stage-state'; kind: StageKind; state: StageState }
   /** TRL's metrics of an optimizer step; `step` counts from 1. */
   | { type: 'stage-progress'; kind: StageKind; step: number; steps: number; metrics: Record<string, number | null> }
-  /** How a stage of the run's own plan goes: the policy is measured before and after it, its rows are played, it is trained. With the metrics of the optimizer step that ended. */
-  | { type: 'plan'; kind: StageKind; at: number; stages: number; doing: PlanDoing; done: number; of: number; metrics?: Record<string, number | null> }
+  /** How a stage of the run's own plan goes: the policy is measured before and after it, its rows are played, it is trained. With the measure before it, once there is one, and the metrics of the optimizer step that ended. */
+  | { type: 'plan'; kind: StageKind; at: number; stages: number; doing: PlanDoing; done: number; of: number; before?: StageMeasure; metrics?: Record<string, number | null> }
   /** All stages that the loaded run has been through. */
   | { type: 'stages'; stages: StageRecord[] }
   /** Episodes of a dry run that have ended. */

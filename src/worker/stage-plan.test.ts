@@ -47,6 +47,8 @@ describe('a plan', () => {
     // What the stage before it measured last is not measured again.
     expect(dpo?.before).toEqual(sft?.after)
     expect(sft?.before).toMatchObject({ episodes: 8, valid: 1 })
+    // And is told as soon as it is known, not with the end.
+    expect(page.told().find(({ at, doing }) => at === 0 && doing === 'rows')?.before).toEqual(sft?.before)
     expect(dpo?.after?.success).toBeGreaterThanOrEqual(dpo?.before?.success ?? 1)
     expect(page.records().map(({ step }) => step)).toEqual([1, 2])
     expect(page.told().map(({ at, doing }) => `${at} ${doing}`).filter((what, i, all) => what !== all[i - 1])).toEqual(['0 before', '0 rows', '0 training', '0 after', '1 rows', '1 training', '1 after'])

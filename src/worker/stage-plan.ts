@@ -61,11 +61,12 @@ export class StagePlan {
     const at = nextPlanned(plan, this.keeper.done)
     const stage = at === null ? undefined : plan[at]
     if (at === null || !stage) return
-    const told: Told = { gate, signal, tell: (doing, done, of, metrics) => this.post({ type: 'plan', kind: stage.kind, at, stages: plan.length, doing, done, of, ...(metrics && { metrics }) }) }
+    let before: StageMeasure | undefined
+    const told: Told = { gate, signal, tell: (doing, done, of, metrics) => this.post({ type: 'plan', kind: stage.kind, at, stages: plan.length, doing, done, of, ...(before && { before }), ...(metrics && { metrics }) }) }
     const refused = refusal(stage)
     const last = this.keeper.done.at(-1)
     const known = last?.planned === at - 1 ? last.after : undefined
-    const before = known ?? (refused ? undefined : await this.measure(run, 'before', told))
+    before = known ?? (refused ? undefined : await this.measure(run, 'before', told))
     const begin = await run.engine.exportState()
     const common = { kind: stage.kind, planned: at, settings: stage.settings, ...(before && { before }) }
     let name = ''

@@ -41,11 +41,12 @@ function Nothing() {
   const selected = useSelection((s) => s.step)
   const planned = usePlannedStep()
   const coming = useReplay(({ state }) => state === 'coming')
+  const staging = useShown((view) => view.plan !== null)
   if (selected !== null) return <p className="empty">{S.group.gone(selected)}</p>
   return (
     <>
       <Episodes step={planned} index={0} />
-      {!coming && <p className="note">{S.group.empty}</p>}
+      {!coming && <p className="note">{staging ? S.group.staging : S.group.empty}</p>}
     </>
   )
 }

@@ -22,6 +22,10 @@ describe('the parts of a plan', () => {
     expect(states({ run: { state: 'ready' } })).toEqual(['waits', 'waits', 'waits'])
     expect(states({ stages: [record(0)], plan: now })).toEqual(['done', 'now', 'waits'])
     expect(parts({ stages: [record(0)], plan: now })[1]).toMatchObject({ now: { done: 1, of: 3 }, lead: [0.5], metric: 'rewards/accuracies', before: { at: 0, success: 0.4 }, after: null })
+    // What was measured before a stage is there while it is made, not only with its end.
+    const first = { ...now, kind: 'sft' as const, at: 0 }
+    expect(parts({ plan: first })[0]).toMatchObject({ before: null })
+    expect(parts({ plan: { ...first, before: measure(0.2) } })[0]).toMatchObject({ before: { at: 0, success: 0.2 }, after: null })
     expect(states({ stages: [record(0), record(1)] })).toEqual(['done', 'done', 'now'])
     expect(states({ stages: [record(0), record(1)], run: { state: 'finished', step: 10, reason: 'step-limit' } })).toEqual(['done', 'done', 'done'])
   })

@@ -36,7 +36,7 @@ export function planParts(plan: readonly PlannedStage[], { max_steps }: Pick<Run
   const stages = plan.map((stage, i): PlanPart => {
     const record = view.stages.find(({ planned }) => planned === i)
     const now = view.plan?.at === i ? view.plan : null
-    const before = record?.before ?? view.stages.find(({ planned }) => planned === i - 1)?.after
+    const before = record?.before ?? now?.before ?? view.stages.find(({ planned }) => planned === i - 1)?.after
     return {
       kind: stage.kind,
       stage,
