@@ -187,6 +187,24 @@ describe('what the buttons do', () => {
     expect(port.sent.slice(3)).toEqual([{ type: 'train' }])
   })
 
+  it('hands another end to a run that goes on when that is taken, and nothing else', () => {
+    const { controller, port, setup } = page()
+    controller.start()
+    port.say(...engineMessages(), { type: 'state', state: { state: 'running', until: 'limit' } }, ...stepMessages(1, SMALL).slice(0, 2))
+    const before = port.sent.length
+    const end = (max_steps: number) => controller.edit((c) => ({ ...c, grpo: { ...c.grpo, max_steps } }))
+    end(2)
+    expect(port.sent.slice(before)).toEqual([])
+    controller.takeEnd()
+    expect(port.sent.slice(before)).toEqual([{ type: 'extend', max_steps: 2, target_reward: null }])
+    expect(hasChanges(setup.getState())).toBe(false)
+    // With another setting it waits for Reset.
+    end(3)
+    controller.edit((c) => ({ ...c, grpo: { ...c.grpo, learning_rate: 0.5 } }))
+    controller.takeEnd()
+    expect(port.sent).toHaveLength(before + 1)
+  })
+
   it('leaves a run that has begun alone until Reset', () => {
     const { controller, port, setup, types } = page()
     controller.start()

@@ -37,6 +37,8 @@ export interface Controller {
   revert(): void
   /** Changes the controls. The worker hears of it at Reset, or at Train while nothing has been trained. */
   edit(change: (config: RunConfig) => RunConfig): void
+  /** Hands a changed max_steps or target_reward to the run that goes on, which ends there; a run that rests hears of it at Train or Step. */
+  takeEnd(): void
   /** Takes an environment: a preset with its settings, another with the present ones (next-environment.ts); and others on top. At once if that destroys no run. */
   chooseEnvironment(spec: EnvironmentSpec, settings?: Partial<Record<SettingKey, SettingValue>>): void
   /** Takes a preset that has stages; at once if that destroys no run. */
@@ -150,6 +152,14 @@ export function createController(
 
   const model = createModelActions({ send, setup, models, configureIfFresh, engine: () => run.getState().engine })
 
+  /** The run takes another end as it is. */
+  function extend(state: SetupView) {
+    if (!onlyEndDiffers(state)) return
+    const { max_steps, target_reward } = state.config.grpo
+    send({ type: 'extend', max_steps, target_reward })
+    setup.setState({ applied: state.config })
+  }
+
   /** Train and Step on a page whose settings were never taken over take them over first. */
   function go(command: Command) {
     const state = setup.getState()
@@ -170,11 +180,7 @@ export function createController(
     } else if (run.getState().run.state === 'loading') {
       keep(command)
     } else {
-      if (onlyEndDiffers(state)) {
-        const { max_steps, target_reward } = state.config.grpo
-        send({ type: 'extend', max_steps, target_reward })
-        setup.setState({ applied: state.config })
-      }
+      extend(state)
       send(command)
     }
     selection.setState({ step: null })
@@ -210,6 +216,11 @@ export function createController(
     },
     edit(change) {
       setup.setState((state) => ({ config: change(state.config) }))
+    },
+    takeEnd() {
+      run.flush()
+      const view = run.getState()
+      if (isActive(view.run) && view.recording === null) extend(setup.getState())
     },
     chooseEnvironment(spec, settings = {}) {
       const { config } = setup.getState()

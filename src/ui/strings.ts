@@ -75,6 +75,13 @@ export const S = {
     changed: 'Settings changed: press Reset to use the new settings.',
     changedFresh: 'Settings changed: Train and Step will use them.',
     changedModel: 'Another model or adapter is chosen: press Load under Model to use it.',
+    end: {
+      untilLeft: (now: number, wanted: number) => `The run goes on to step ${now}; leave this field, or press Enter, and it ends at ${wanted}.`,
+      thisStep: 'So many steps are done: the run ends after the step it is in.',
+      resume: (done: number) => `Step ${done} is done: Resume ends the run there.`,
+      resumeStep: (done: number) => `Step ${done} is done: after Resume the run ends with the step it is in.`,
+      over: (done: number) => `Step ${done} is done: raise it above that to go on.`,
+    },
     undo: 'Undo',
     undoHint: 'Back to the settings that the run has',
     open: 'Change task, model and settings',

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { PlaygroundError } from '../core/errors'
 import type { BanditOptions } from '../train/testing/bandit'
 import { RunArchive } from './archive'
+import type { Message } from './protocol'
 import { open as openRunner } from './testing/open-runner'
 
 let count = 0
@@ -102,6 +103,18 @@ it('a finished run goes on to another end, as if that had been its end from the 
   expect(await page.untilState('finished', { type: 'train' })).toEqual({ state: 'finished', step: 3, reason: 'step-limit' })
   expect(ids(page)).toEqual(ids(straight))
   expect(await archive.get(id)).toMatchObject({ step: 3, finished: true, config: { grpo: { max_steps: 3 } } })
+})
+
+it('a run that is going on ends at a lowered max_steps, after the step it is in at the latest', async () => {
+  const ended = async (max_steps: number) => {
+    const page = open()
+    await page.configure({ max_steps: 9 })
+    const begun = (m: Message) => m.type === 'event' && m.event.type === 'step-started' && m.event.step === 3
+    void page.until(begun).then(() => page.runner.handle({ type: 'extend', max_steps, target_reward: null }))
+    return page.untilState('finished', { type: 'train' })
+  }
+  expect(await ended(4)).toEqual({ state: 'finished', step: 4, reason: 'step-limit' })
+  expect(await ended(1)).toEqual({ state: 'finished', step: 3, reason: 'step-limit' })
 })
 
 describe('what cannot be gone on with', () => {

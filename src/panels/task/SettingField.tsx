@@ -1,10 +1,11 @@
 /** One setting: TRL's name, a '?', its control. A value that is refused, by itself or beside the others, says why; what was typed stays. */
 
-import { Fragment, useEffect, useId, useState } from 'react'
+import { Fragment, type KeyboardEvent, useEffect, useId, useState } from 'react'
 import type { RunConfig } from '../../core/config'
-import { useSetup, useStores } from '../../store/hooks'
+import { useRun, useSetup, useStores } from '../../store/hooks'
 import { type Setting, conflictOf, getSetting, readSetting, setSetting, type SettingValue, writeSetting } from '../../store/settings'
 import { Help } from '../../ui/Help'
+import { endWords } from './run-end'
 
 export function SettingField({ setting }: { setting: Setting }) {
   const id = useId()
@@ -30,6 +31,12 @@ export function SettingField({ setting }: { setting: Setting }) {
     setTyped({ text: input, beside: config })
     if (read.ok && whyNot(config, setting, input) === null) controller.edit((now) => setSetting(now, setting.key, read.value))
   }
+  // Only a whole number is handed to a run that goes on, not its first digit.
+  const leave = () => {
+    if (why === null) setTyped(null)
+    controller.takeEnd()
+  }
+  const onKeyDown = (event: KeyboardEvent) => event.key === 'Enter' && controller.takeEnd()
   const shown = text !== null && (why !== null || isSame(setting, text, value)) ? text : writeSetting(value)
   return (
     <div className={why ? 'field invalid' : 'field'}>
@@ -54,7 +61,8 @@ export function SettingField({ setting }: { setting: Setting }) {
           aria-invalid={why !== null}
           aria-describedby={why ? `${id}-why` : undefined}
           onChange={(e) => change(e.target.value)}
-          onBlur={() => why === null && setTyped(null)}
+          onKeyDown={onKeyDown}
+          onBlur={leave}
         />
       )}
       {why && (
@@ -62,7 +70,19 @@ export function SettingField({ setting }: { setting: Setting }) {
           {why}.
         </p>
       )}
+      {setting.key === 'max_steps' && why === null && <RunEnd />}
     </div>
+  )
+}
+
+/** A run that has begun may end elsewhere than its reader thinks. */
+function RunEnd() {
+  const words = endWords(useSetup((setup) => setup), useRun((view) => view))
+  if (words === null) return null
+  return (
+    <p className="note run-end" role="status" data-testid="run-end">
+      {words}
+    </p>
   )
 }
 

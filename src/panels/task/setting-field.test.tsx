@@ -1,12 +1,14 @@
 // @vitest-environment happy-dom
 /** Settings that cannot go together are refused at the control that would join them, and nothing is lost. */
+import { act } from 'react'
 import { expect, it } from 'vitest'
-import { SETTING_GROUPS } from '../../store/settings'
+import { MAIN_SETTINGS, SETTING_GROUPS } from '../../store/settings'
 import { StoresProvider } from '../../store/hooks'
+import { engineMessages, stepMessages } from '../../store/testing/script'
 import { mount } from '../testing/mount'
 import { SettingField } from './SettingField'
 
-const FIELDS = SETTING_GROUPS.flatMap(({ settings }) => settings)
+const FIELDS = [...MAIN_SETTINGS, ...SETTING_GROUPS.flatMap(({ settings }) => settings)]
 
 async function fields() {
   const page = await mount((stores) => (
@@ -50,6 +52,20 @@ it('what is no value at all is said as before', async () => {
   await set('epsilon', 'much')
   expect(why('epsilon')).toBe('epsilon must be a number from 0 to 10.')
   expect(control('epsilon').value).toBe('much')
+})
+
+it('another end of a run that goes on is handed over when its field is left, not with each digit', async () => {
+  const page = await fields()
+  const { control, set } = page
+  await act(async () => page.stores.controller.start())
+  await page.say(...engineMessages(), { type: 'state', state: { state: 'running', until: 'limit' } }, ...stepMessages(1).slice(0, 2))
+  const sent = () => page.port.sent.filter(({ type }) => type === 'extend')
+  await set('max_steps', '2')
+  await set('max_steps', '23')
+  expect([sent(), page.find('run-end')?.textContent]).toEqual([[], expect.stringContaining('it ends at 23')])
+  await act(async () => control('max_steps').dispatchEvent(new FocusEvent('focusout', { bubbles: true })))
+  expect(sent()).toEqual([{ type: 'extend', max_steps: 23, target_reward: null }])
+  expect(page.find('run-end')).toBeNull()
 })
 
 it('what was not taken is known to the page until it is corrected or gone', async () => {

@@ -22,7 +22,7 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   ),
   max_steps: from(
     'trlConfig',
-    'The run ends after this many GRPO steps. It can be raised at any time, also after the end: Resume then goes on from there. With a falling lr_scheduler_type it is also where the learning rate arrives at 0.',
+    'The run ends after this many GRPO steps. It can be changed at any time: lowered, the run ends after the step it is in at the latest; raised, it goes on further, after its end by Resume. With a falling lr_scheduler_type it is also where the learning rate arrives at 0.',
   ),
   temperature: from(
     'trlConfig',
