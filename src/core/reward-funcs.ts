@@ -62,13 +62,13 @@ export function rewardName(func: RewardFunc, environment: string): string {
   return func.name === 'environment' ? environment : func.name === 'custom' ? func.called : func.name
 }
 
-/** Names of all functions, in order; the second of two alike is NAME_2. */
-export function rewardNames(funcs: readonly RewardFunc[], environment: string): string[] {
+/** Names of all functions, in order; the second of two alike is NAME_2. `members`: of several environments, whose own rewards are measured under their names. */
+export function rewardNames(funcs: readonly RewardFunc[], environment: string, members: readonly string[] = []): string[] {
   const names: string[] = []
   for (const func of funcs) {
     const name = rewardName(func, environment)
     let [own, n] = [name, 1]
-    while (names.includes(own)) own = `${name}_${++n}`
+    while (names.includes(own) || members.includes(own)) own = `${name}_${++n}`
     names.push(own)
   }
   return names

@@ -8,7 +8,7 @@
  * 3. `kl.ts`          the optional pull back to the reference policy
  * 4. `schedule.ts`    the learning rate at each optimizer step
  * 5. `metrics.ts`     what of all this is worth a curve, under TRL's names (`statistics.ts` holds the means behind them;
- *    `evaluation.ts`: the same of episodes that nothing is trained on)
+ *    `evaluation.ts`: the same of episodes that nothing is trained on; `metric-names.ts`: which names are taken)
  * 6. `sft.ts`         imitation instead of trial and error: the loss that pretraining uses
  * 7. `dpo.ts`         preferences instead of rewards: this answer rather than that one
  *
@@ -23,6 +23,7 @@ export * from './evaluation'
 export * from './formulas'
 export * from './kl'
 export * from './loss'
+export * from './metric-names'
 export * from './metrics'
 export * from './ratio'
 export * from './schedule'

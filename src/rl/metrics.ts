@@ -13,7 +13,8 @@ import { type MismatchOptions, mismatchWeights } from './ratio'
 import { maximum, mean, minimum, standardDeviation, sum } from './statistics'
 import { TERM_OF } from './terms'
 
-const EXIT_REASONS: readonly ExitReason[] = ['env_done', 'answered', 'turn_limit', 'token_limit', 'env_error', 'env_unreadable', 'stopped']
+/** Ways in which an episode ends, each a metric. */
+export const EXIT_REASONS: readonly ExitReason[] = ['env_done', 'answered', 'turn_limit', 'token_limit', 'env_error', 'env_unreadable', 'stopped']
 
 /**
  * reward, reward_std (ddof 1 over the whole step, not the mean of group deviations), rewards/{name}/mean and /std,

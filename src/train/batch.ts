@@ -8,7 +8,8 @@ import { rollout } from '../rollout/rollout'
 import type { Rest } from '../rollout/types'
 import { assertComparable } from './guard'
 import type { GrpoTrainerOptions } from './grpo'
-import { sampleThroughOutages, type Wait } from './outage'
+import { Logged } from './logged'
+import { assertRewarded, sampleThroughOutages, type Wait } from './outage'
 import { replaceSilent } from './resample'
 import { advantagesOf, chosenBy, groupsOf, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
@@ -23,7 +24,7 @@ export interface Batch {
   groups: StepRecord['groups']
   /** Groups that were sampled in place of others. */
   resampled: number
-  /** What reward functions logged. */
+  /** What reward functions logged, of all that were played. */
   logged: Metrics
   /** The engine's version that sampled it. */
   version: number
@@ -63,17 +64,21 @@ export async function drawBatch(options: GrpoTrainerOptions, step: number, aroun
   const { grpo } = config
   const { lanes, gate, signal, rest, wait } = around
   const { version } = engine
-  let logged: Metrics = {}
+  const logged = new Logged()
+  let attempted = logged
   const attempt = async (firstGroup: number, count: number, discarded: readonly number[] | null): Promise<Episode[]> => {
     const episodes = await sample(options, step, { firstGroup, count, discarded }, around)
     const scoring = score(options, episodes, step, signal)
-    logged = await (rest ? rest(scoring) : scoring)
+    attempted = await (rest ? rest(scoring) : scoring)
     return episodes
   }
-  const through = (firstGroup: number, count: number, discarded: readonly number[] | null): Promise<Episode[]> =>
-    sampleThroughOutages(() => attempt(firstGroup, count, discarded), {
+  const resamples = grpo.dynamic_sampling && grpo.max_resampled_groups > 0
+  const through = async (firstGroup: number, count: number, discarded: readonly number[] | null): Promise<Episode[]> => {
+    const episodes = await sampleThroughOutages(() => attempt(firstGroup, count, discarded), {
       step,
       environment,
+      // Whom no reward function judges are groups without a signal, like others.
+      mayLack: discarded ? 'any' : resamples ? 'opinions' : 'none',
       onEvent,
       wait: (...waiting) => {
         for (let slot = 0; slot < engine.slots; slot++) lanes.begin(slot, 'waiting', -1, -1)
@@ -83,22 +88,27 @@ export async function drawBatch(options: GrpoTrainerOptions, step: number, aroun
       gate,
       ...(signal ? { signal } : {}),
     })
+    // Of the attempt that counts.
+    logged.join(attempted)
+    return episodes
+  }
   const first = await through(0, grpo.prompts_per_step, null)
-  const drawn = await replaceSilent(first, { ...grpo, max_resampled_groups: grpo.dynamic_sampling ? grpo.max_resampled_groups : 0 }, through)
+  const drawn = await replaceSilent(first, { ...grpo, max_resampled_groups: resamples ? grpo.max_resampled_groups : 0 }, through)
   lanes.endAll()
   lanes.report(true)
 
   const { episodes: all, discarded, resampled } = drawn
+  assertRewarded(all, { step, environment })
   const episodes = all.filter(({ group }) => !discarded.includes(group))
   const groups = groupsOf(all, grpo).map((group): StepRecord['groups'][number] => (discarded.includes(group.group) ? { ...group, discarded: true } : group))
   const advantages = advantagesOf(episodes, grpo)
   assertComparable(episodes.map((episode) => episode.reward), advantages, environment.name)
-  const batch: Batch = { step, all, episodes, advantages, groups, resampled, logged, version }
+  const batch: Batch = { step, all, episodes, advantages, groups, resampled, logged: logged.means(), version }
   onEvent({ type: 'scored', step, advantages: all.map(advantageIn(batch)), groups, ...(rest && { ahead: true }), ...partsOf(all) })
   return batch
 }
 
-function score(options: GrpoTrainerOptions, episodes: Episode[], step: number, signal: AbortSignal | undefined): Promise<Metrics> {
+function score(options: GrpoTrainerOptions, episodes: Episode[], step: number, signal: AbortSignal | undefined): Promise<Logged> {
   const { config, environment, callCustom } = options
   return scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, chosen: chosenBy(options), step, ...(callCustom && { callCustom }), ...(signal && { signal }) })
 }

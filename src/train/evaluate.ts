@@ -11,6 +11,7 @@ import { evaluated, evaluationMetrics } from '../rl'
 import type { ChatFormat } from '../rollout/chat'
 import { rollout } from '../rollout/rollout'
 import { assertNotStopped } from './guard'
+import { besideOwn } from './logged'
 import { type CallCustom, chosenBy, scoreEpisodes } from './scoring'
 import { groupSeeds } from './seeds'
 import { nobodySaid, unjudged, unrewarded } from './unjudged'
@@ -80,13 +81,15 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
     ...(signal ? { signal } : {}),
   })
   assertNotStopped(signal, STOPPED)
-  const logged = await scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, chosen: chosenBy(request), step: step + 1, ...(callCustom && { callCustom }), ...(signal && { signal }) })
+  const scored = await scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, chosen: chosenBy(request), step: step + 1, ...(callCustom && { callCustom }), ...(signal && { signal }) })
   assertNotStopped(signal, STOPPED)
-  const metrics = { ...evaluationMetrics(episodes, { name: environment.name, isSuccess: (reward) => environment.isSuccess(reward) }), ...evaluated(logged) }
+  const own = evaluationMetrics(episodes, { name: environment.name, isSuccess: (reward) => environment.isSuccess(reward) })
+  const logged = besideOwn(scored.means(), Object.fromEntries(Object.keys(own).map((name) => [name.replace(/^eval_/, ''), null])))
+  const metrics = { ...own, ...evaluated(logged.metrics) }
   const { eval_success: success = null, eval_reward: reward = null } = metrics
   if (success === null || reward === null) {
     const error = episodes.find((episode) => episode.error !== null)?.error ?? (episodes[0] && unrewarded(episodes[0], environment)) ?? 'it gave no reward'
-    if (episodes.every(({ rewardless, exit }) => rewardless && !UNSCORABLE_EXITS.includes(exit))) throw unjudged(episodes, `${total} evaluation episodes`)
+    if (episodes.every(({ rewardless, rewards, exit }) => (rewardless || rewards) && !UNSCORABLE_EXITS.includes(exit))) throw unjudged(episodes, `${total} evaluation episodes`)
     throw new PlaygroundError(
       'environment',
       `None of ${total} evaluation episodes in "${environment.name}" could be scored: ${error.replace(/\.$/, '')}.`,

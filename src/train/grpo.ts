@@ -25,6 +25,7 @@ import type { Rollout } from '../rollout/rollout'
 import { assertBeside, type Sampled, trainAndSample, type Trained } from './ahead'
 import { advantageIn, type Batch, drawBatch, placesOf } from './batch'
 import { assertNotStopped } from './guard'
+import { besideOwn, toldApart } from './logged'
 import { waitSeconds, type Wait } from './outage'
 import { assertJudged, assertLimits, type CallCustom, chosenBy } from './scoring'
 import { Stopwatch } from './stopwatch'
@@ -75,6 +76,8 @@ export class GrpoTrainer {
   private controller: EntropyController | undefined
   /** The next step's batch, where it was sampled ahead. Not kept with the run: one that goes on later samples it again, with the weights that it has. */
   private next: Sampled | null = null
+  /** Names of log_metric that were told to stand apart. */
+  private readonly toldApart = new Set<string>()
   private readonly maskEnvironment: boolean
   private readonly now: () => number
   private readonly wait: Wait
@@ -176,14 +179,14 @@ export class GrpoTrainer {
     this.tokens += countTokens(batch.all)
     const place = placesOf(batch)
     const advantageOf = advantageIn(batch)
+    const own = { ...this.metrics(batch, update, seconds, sampled.played, staleness), ...(grpo.dynamic_sampling && { 'groups/resampled': batch.resampled }) }
     const record: StepRecord = {
       step,
       episodes: batch.all.map((episode) => scored(episode, advantageOf(episode), update, place(episode), staleness > 0)),
       groups: batch.groups,
       metrics: {
-        ...this.metrics(batch, update, seconds, sampled.played, staleness),
-        ...batch.logged,
-        ...(grpo.dynamic_sampling && { 'groups/resampled': batch.resampled }),
+        ...own,
+        ...this.logged(batch.logged, own),
       },
       seconds,
       version: engine.version,
@@ -217,6 +220,15 @@ export class GrpoTrainer {
     const rest = beta === 0 ? 'the gradient is zero and only Adam’s momentum moves the adapter' : 'only the KL term moves the adapter'
     const text = `No group of step ${step} has a signal: within each group every reward is the same, so ${rest}.`
     this.options.onEvent({ type: 'notice', level: 'info', text })
+  }
+
+  /** What reward functions logged never takes the place of the run's own metrics; where it would, that is told once. */
+  private logged(given: Metrics, own: Metrics): Metrics {
+    const { metrics, taken } = besideOwn(given, own)
+    const news = taken.filter((name) => !this.toldApart.has(name))
+    if (news.length > 0) this.options.onEvent({ type: 'notice', level: 'warning', text: toldApart(news) })
+    for (const name of news) this.toldApart.add(name)
+    return metrics
   }
 
   /** Rewards, lengths and time are of all that was played, replaced groups included; what the update measured is of those that it saw. */

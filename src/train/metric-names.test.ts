@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GrpoConfig, LossType } from '../core/config'
 import type { StepRecord } from '../core/events'
-import { TERM_OF } from '../rl'
+import { isOwnMetric, TERM_OF } from '../rl'
 import { GrpoTrainer } from './grpo'
 import { bandit, banditConfig, banditEngine, chat } from './testing/bandit'
 
@@ -63,6 +63,9 @@ const SOMETIMES: [string, Partial<GrpoConfig>, string[]][] = [
   ]),
   ['beta', { beta: 0.1 }, ['kl', ...CLIP]],
   ['an entropy bonus', { entropy_coef: 0.01 }, ['entropy_coef', 'policy_loss', ...CLIP]],
+  ['dynamic sampling', { dynamic_sampling: true }, ['groups/resampled', ...CLIP]],
+  ['an off-policy mask', { off_policy_mask_threshold: 0.5 }, ['off_policy/masked', ...CLIP]],
+  ['sampling ahead', { max_staleness: 1 }, ['sampling/staleness', ...CLIP]],
   ['an adaptive entropy bonus', { use_adaptive_entropy: true }, ['entropy_coef', 'policy_loss', ...CLIP]],
 ]
 
@@ -94,6 +97,7 @@ const ABSENT = ['epoch', 'clip_ratio', 'aux_loss']
 describe('a record has the metric', () => {
   it.each(SOMETIMES)('of %s', async (_, grpo, names) => {
     const { metrics } = await record(grpo)
+    expect(Object.keys(metrics).filter((name) => !isOwnMetric(name) && !name.startsWith('rewards/Bandit/'))).toEqual([])
     for (const name of [...ALWAYS, ...names, ...OURS]) expect(metrics[name], name).toEqual(expect.any(Number))
     const others = [...CLIP, 'cispo_clip_ratio', 'vespo/phi_seq_mean', 'kl', 'entropy_coef', 'policy_loss'].filter((name) => !names.includes(name))
     for (const name of [...others, ...ABSENT]) expect(metrics, name).not.toHaveProperty([name])

@@ -27,13 +27,13 @@ describe('sampleThroughOutages', () => {
     const answer = { rewardless: true, exit: 'answered', error: null, columns: { solution: 'about seven', level: 2 } } as const
     const blind = [0, 1].map((i) => replyEpisode(i, 0, null, { ...answer, rewards: { accuracy_reward: null } }))
     await expect(run([blind])).rejects.toMatchObject({
-      message: 'The reward functions (accuracy_reward) gave none of the 2 episodes of step 3 a reward.',
+      message: 'The reward function accuracy_reward gave none of the 2 episodes of step 3 a reward.',
       advice: expect.stringMatching(/column solution and could not read what stands there, such as "about seven"/),
     })
     const mine = blind.map((episode) => ({ ...episode, rewards: { mine: null } }))
     await expect(run([mine])).rejects.toMatchObject({ advice: expect.stringMatching(/returned null for each.*columns solution, level\./) })
     const some = [...blind, ...[2, 3].map((i) => replyEpisode(i, 0, 1))]
-    expect((await run([some])).texts[0]).toContain('could not be scored (no reward function had an opinion)')
+    expect((await run([some])).texts[0]).toContain('could not be scored (the reward function accuracy_reward had no opinion)')
   })
 
   it('passes good episodes on in index order', async () => {

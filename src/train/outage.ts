@@ -16,6 +16,8 @@ const MOST_ALIKE = 4
 export interface OutageOptions {
   step: number
   environment: Pick<Environment, 'name' | 'unrewarded' | 'members'>
+  /** Whether it may end without any reward though nothing failed: never (absent), where reward functions had no opinion, or whoever judges. */
+  mayLack?: 'none' | 'opinions' | 'any'
   onEvent: (event: TrainEvent) => void
   wait: Wait
   /** Awaited while waiting: a paused run shows at once that it is. */
@@ -39,7 +41,7 @@ export type Wait = (seconds: number, signal?: AbortSignal, gate?: () => Promise<
  * the same way four times in a row
  */
 export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, options: OutageOptions): Promise<Episode[]> {
-  const { step, environment, onEvent, signal, gate, random = Math.random } = options
+  const { step, environment, onEvent, signal, gate, mayLack = 'none', random = Math.random } = options
   let alike = 0
   let before: string | null = null
   for (let tries = 0; ; tries++) {
@@ -69,22 +71,29 @@ export async function sampleThroughOutages(attempt: () => Promise<Episode[]>, op
       onEvent({ type: 'environment-away', text: null, seconds: null })
       continue
     }
-    if (episodes.length > 0 && unscorable.length === episodes.length) {
-      // Nothing failed, so a repetition would end the same way.
-      if (episodes.every(({ rewardless }) => rewardless)) throw unjudged(episodes, `the ${episodes.length} episodes of step ${step}`)
-      const why = unscorable[0] && unrewarded(unscorable[0], environment)
-      throw new PlaygroundError(
-        'environment',
-        `The environment "${environment.name}" gave none of the ${episodes.length} episodes of step ${step} a reward${why === undefined ? '' : `: ${why}`}.`,
-        why === undefined ? 'Let its step() return a reward, or change the prompts so that the model calls a tool.' : 'Let get_reward() of the class return a number at every end of an episode.',
-      )
-    }
+    if (mayLack === 'none' || (mayLack === 'opinions' && !episodes.every(isJudged))) assertRewarded(episodes, options)
     if (unscorable.length > 0) {
       const text = `${count} could not be scored (${reason(unscorable, environment)}) and are left out of the update.`
       onEvent({ type: 'notice', level: 'warning', text })
     }
     return episodes
   }
+}
+
+/** Reward functions judge it, whether or not its environment does. */
+const isJudged = ({ rewardless, rewards }: Episode): boolean => rewardless === true || rewards !== undefined
+
+/** Throws PlaygroundError('environment') where nothing failed and yet none has a reward: a repetition would end the same way. */
+export function assertRewarded(episodes: readonly Episode[], { step, environment }: Pick<OutageOptions, 'step' | 'environment'>): void {
+  const [first] = episodes
+  if (!first || episodes.some(({ reward }) => reward !== null)) return
+  if (episodes.every(isJudged)) throw unjudged(episodes, `the ${episodes.length} episodes of step ${step}`)
+  const why = unrewarded(first, environment)
+  throw new PlaygroundError(
+    'environment',
+    `The environment "${environment.name}" gave none of the ${episodes.length} episodes of step ${step} a reward${why === undefined ? '' : `: ${why}`}.`,
+    why === undefined ? 'Let its step() return a reward, or change the prompts so that the model calls a tool.' : 'Let get_reward() of the class return a number at every end of an episode.',
+  )
 }
 
 function reason(episodes: readonly Episode[], environment: OutageOptions['environment']): string {

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { GrpoConfig } from '../core/config'
 import type { Episode } from '../core/episode'
 import type { StepRecord, TrainEvent } from '../core/events'
-import { GrpoTrainer } from './grpo'
+import { GrpoTrainer, type GrpoTrainerOptions } from './grpo'
 import { replaceSilent } from './resample'
+import type { CallCustom } from './scoring'
 import { bandit, banditConfig, banditEngine, chat } from './testing/bandit'
 
 const draw = (rewards: (number | null)[]) => rewards.map((reward) => ({ reward })) as Episode[]
@@ -60,11 +61,11 @@ describe('replacing groups without a signal', () => {
 /** Scenarios of which most pay whatever one does. */
 const mostlyEasy = () => bandit({ reward: (arm, seed) => (seed % 4 === 0 ? Number(arm === 'B') : 1) })
 
-async function play(grpo: Partial<GrpoConfig>, environment = mostlyEasy()) {
+async function play(grpo: Partial<GrpoConfig>, environment = mostlyEasy(), change: Partial<GrpoTrainerOptions> = {}) {
   const events: TrainEvent[] = []
   const engine = banditEngine()
   const config = banditConfig({ num_generations: 4, prompts_per_step: 3, max_resampled_groups: 30, ...grpo })
-  const trainer = new GrpoTrainer({ config, engine, environment, chat, onEvent: (event) => events.push(event), now: () => 0, wait: async () => {} })
+  const trainer = new GrpoTrainer({ config, engine, environment, chat, onEvent: (event) => events.push(event), now: () => 0, wait: async () => {}, ...change })
   const record = await trainer.step()
   return { record, events, engine, trainer }
 }
@@ -124,5 +125,39 @@ describe('dynamic sampling in the loop', () => {
     expect('groups/resampled' in off.record.metrics).toBe(false)
     // The update still has its size, and says that nothing can be learned.
     expect(on.events.find((event) => event.type === 'notice')).toMatchObject({ level: 'info' })
+  })
+
+  describe('with a reward function that has no opinion of some groups', () => {
+    const JUDGED: Partial<GrpoConfig> = { dynamic_sampling: true, reward_funcs: [{ name: 'custom', called: 'picky', code: '' }] }
+    /** A group of its own at every draw; `judged` says how each is judged. */
+    const picky = (judged: (seed: number, nth: number) => 'nothing' | 'alike' | 'apart'): CallCustom => {
+      const nth = new Map<number, number>()
+      return (_, { environments }) => {
+        for (const { seed } of environments) if (!nth.has(seed)) nth.set(seed, nth.size)
+        return Promise.resolve({ rewards: environments.map(({ seed }, i) => ({ nothing: null, alike: 1, apart: i % 2 })[judged(seed, nth.get(seed) ?? 0)]) })
+      }
+    }
+
+    it('such a group is one without a signal, in the first draw and in later ones', async () => {
+      // Three groups at first: none of one, alike, apart; then all silent until the eighth.
+      const order = ['nothing', 'alike', 'apart', 'nothing', 'nothing', 'alike', 'nothing'] as const
+      const { record } = await play(JUDGED, bandit(), { callCustom: picky((_, nth) => order[nth] ?? 'apart') })
+      expect(record.groups.map(({ discarded = false, unscorable }) => [discarded, unscorable])).toEqual([[true, 4], [true, 0], [false, 0], [true, 4], [true, 4], [true, 0], [true, 4], [false, 0], [false, 0]])
+      expect(used(record).every(({ signal }) => signal)).toBe(true)
+    })
+
+    it('and so is a first draw that nobody judges', async () => {
+      const { record } = await play({ ...JUDGED, prompts_per_step: 1 }, bandit(), { callCustom: picky((_, nth) => (nth === 0 ? 'nothing' : 'apart')) })
+      expect(record.groups.map(({ discarded = false }) => discarded)).toEqual([true, false])
+    })
+
+    it('a step that keeps none but such groups goes on, and one of which nothing was judged names the function', async () => {
+      const { record } = await play({ ...JUDGED, max_resampled_groups: 3 }, bandit(), { callCustom: picky((_, nth) => (nth < 3 ? 'alike' : 'nothing')) })
+      expect(used(record).map(({ unscorable }) => unscorable)).toEqual([4, 4, 4])
+      const never = picky(() => 'nothing')
+      await expect(play({ ...JUDGED, max_resampled_groups: 3 }, bandit(), { callCustom: never })).rejects.toThrow('The reward function picky gave none of the 24 episodes of step 1 a reward.')
+      await expect(play({ ...JUDGED, dynamic_sampling: false }, bandit(), { callCustom: never })).rejects.toThrow('The reward function picky gave none of the 12 episodes of step 1 a reward.')
+      await expect(play({ dynamic_sampling: true }, bandit({ reward: () => null }))).rejects.toThrow('The environment "Bandit" gave none of the 12 episodes of step 1 a reward.')
+    })
   })
 })

@@ -39,7 +39,7 @@ describe('functions that are for some environments', () => {
     expect(episodes.map(({ rewards }) => Object.values(rewards ?? {}))).toEqual([[null, 1, 4], [0.5, null, 4], [null, 1, 4], [null, null, null], [null, null, null]])
     expect(episodes.map(({ reward }) => reward)).toEqual([3, 2.5, 3, null, null])
     expect(calls[0]?.environments.map(({ name }) => name)).toEqual(['lane', 'Echo', 'lane_2'])
-    expect(metrics).toEqual({ seen: 3 })
+    expect(metrics.means()).toEqual({ seen: 3 })
   })
 
   it('get the columns that their own episodes have', async () => {
@@ -133,7 +133,7 @@ describe('scoring', () => {
       trainer_state: { global_step: 2 },
       environments: [{ name: 'lane', seed: 7, reward: 1, turns: [{ reward: 1, calls: [{ name: 'go', reward: 1 }] }] }],
     })
-    expect([episodes[0]?.reward, logged]).toEqual([0.25, { mine: 2 }])
+    expect([episodes[0]?.reward, logged.means()]).toEqual([0.25, { mine: 2 }])
   })
 
   it('refuses what it cannot call, naming what to do', async () => {

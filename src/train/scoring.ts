@@ -10,6 +10,7 @@ import type { Metrics } from '../core/events'
 import { amongAll, type ChosenNames, type CustomReward, type EnvironmentTake, isFor, isOwnRewardAlone, NEEDS_SOLUTION, type RewardFunc, rewardName, rewardNames } from '../core/reward-funcs'
 import { advantages, advantagesByFunction, groupStatistics, type GroupStatistics, mean, weightedRewards } from '../rl'
 import type { RewardArguments } from '../rl/rewards/contract'
+import { Logged } from './logged'
 
 /** What a function of the person's own is called with, besides TRL's arguments. */
 export interface CustomArguments extends RewardArguments {
@@ -27,8 +28,14 @@ export interface EnvironmentAccount {
   turns: { reward: number | null; calls: { name: string; arguments: Record<string, unknown>; result: string; reward: number | null; done: boolean; error: boolean }[] }[]
 }
 
-/** Runs a function of the person's own; rejects with PlaygroundError('environment'). */
-export type CallCustom = (func: CustomReward, args: CustomArguments, signal?: AbortSignal) => Promise<{ rewards: (number | null)[]; metrics: Metrics }>
+/** Runs a function of the person's own; rejects with PlaygroundError('environment'). `metrics`: means of what it logged; `counts`: of how many values each is, 1 where absent. */
+export type CallCustom = (func: CustomReward, args: CustomArguments, signal?: AbortSignal) => Promise<Given>
+
+interface Given {
+  rewards: (number | null)[]
+  metrics?: Metrics
+  counts?: Readonly<Record<string, number>>
+}
 
 export interface ScoringOptions {
   grpo: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights' | 'max_steps'>
@@ -68,31 +75,31 @@ export function assertLimits({ reward_funcs }: Pick<GrpoConfig, 'reward_funcs'>,
  * Sets `reward` (the weighted sum) and `rewards` of each episode; episodes that the environment's own reward alone decides stay as they
  * are. An episode that failed has no reward, whatever a function would say of it: TRL would train on it.
  *
- * @returns what the functions logged with log_metric, averaged
+ * @returns what the functions logged with log_metric
  * @throws PlaygroundError 'config' for functions that cannot be called here
  */
-export async function scoreEpisodes(episodes: readonly Episode[], options: ScoringOptions): Promise<Metrics> {
+export async function scoreEpisodes(episodes: readonly Episode[], options: ScoringOptions): Promise<Logged> {
   const { reward_funcs, reward_weights } = options.grpo
   if (reward_weights !== null && reward_weights.length !== reward_funcs.length) {
     throw new PlaygroundError('config', `${reward_weights.length} reward_weights do not fit ${reward_funcs.length} reward functions.`, 'Give each function one weight.')
   }
   if (isOwnRewardAlone(reward_funcs, reward_weights)) {
     assertJudged({ name: options.environment, rewardless: episodes.some(({ rewardless }) => rewardless) }, options.grpo)
-    return {}
+    return new Logged()
   }
   assertLimits(options.grpo, options.chosen)
-  const names = rewardNames(reward_funcs, options.environment)
+  const names = rewardNames(reward_funcs, options.environment, Object.keys(options.chosen ?? {}))
   const scorable = episodes.filter(({ exit }) => !UNSCORABLE_EXITS.includes(exit))
   const args = argumentsOf(scorable, options)
-  const metrics: Metrics = {}
+  const logged = new Logged()
   const columns: (number | null)[][] = []
   for (const func of reward_funcs) {
     const own = scorable.filter(({ environment }) => isFor(func, environment, options.chosen))
     // Called with its own episodes alone, as if there were no others.
     const isIdle = own.length === 0 && scorable.length > 0
-    const given = isIdle ? { rewards: [], metrics: {} } : await column(func, own, own.length === scorable.length ? args : argumentsOf(own, options), options)
+    const given: Given = isIdle ? { rewards: [] } : await column(func, own, own.length === scorable.length ? args : argumentsOf(own, options), options)
     columns.push(amongAll(scorable, own, given.rewards))
-    Object.assign(metrics, given.metrics)
+    logged.add(given.metrics ?? {}, given.counts)
   }
   const sums = weightedRewards(columns, reward_weights ?? reward_funcs.map(() => 1))
   const places = new Map(scorable.map((episode, i) => [episode, i]))
@@ -103,7 +110,7 @@ export async function scoreEpisodes(episodes: readonly Episode[], options: Scori
     // Where nobody else says what success is, the first function with an opinion does.
     if (i !== undefined && episode.rewardless) episode.success = (columns.map((rewards) => rewards[i]).find((reward) => reward !== null && reward !== undefined) ?? 0) >= 1
   }
-  return metrics
+  return logged
 }
 
 /** Each reward function's column, where functions are compared for themselves; else the sums alone. */
@@ -152,7 +159,7 @@ export function argumentsOf(episodes: readonly Episode[], { environment, step, g
   }
 }
 
-async function column(func: RewardFunc, episodes: readonly Episode[], args: CustomArguments, { callCustom, signal }: ScoringOptions): Promise<{ rewards: (number | null)[]; metrics?: Metrics }> {
+async function column(func: RewardFunc, episodes: readonly Episode[], args: CustomArguments, { callCustom, signal }: ScoringOptions): Promise<Given> {
   if (func.name === 'environment') return { rewards: episodes.map((episode) => environmentReward(episode, func.take)) }
   if (func.name === 'custom') {
     if (!callCustom) throw new PlaygroundError('config', `The reward function ${func.called} was not allowed to run.`, 'Read its code under Reward functions and allow it.')

@@ -6,7 +6,7 @@ const read = (answer: object, completions = 2) => readAnswer('mine', { id: 1, ..
 
 describe('answers of the sandbox', () => {
   it('are numbers, null for no opinion, and means of what was logged', () => {
-    expect(read({ rewards: [1, null, undefined, Number.NaN, true], metrics: { length: [1, 3] }, logs: ['hi'] }, 5)).toEqual({ rewards: [1, null, null, null, 1], metrics: { length: 2 }, logs: ['hi'] })
+    expect(read({ rewards: [1, null, undefined, Number.NaN, true], metrics: { length: [1, 3] }, logs: ['hi'] }, 5)).toEqual({ rewards: [1, null, null, null, 1], metrics: { length: 2 }, counts: { length: 2 }, logs: ['hi'] })
   })
 
   it.each([

@@ -36,7 +36,9 @@ interface Answer {
 /** What a call gave. */
 export interface CustomResult {
   rewards: (number | null)[]
+  /** What it logged with log_metric: means, and of how many values each is. */
   metrics: Metrics
+  counts?: Record<string, number>
   /** What it wrote with console.log. */
   logs: string[]
 }
@@ -115,8 +117,10 @@ export function readAnswer(called: string, answer: Answer, completions: number, 
   const { rewards } = answer
   if (!Array.isArray(rewards)) throw new PlaygroundError('config', `The reward function ${called} returned ${describe(rewards)} instead of a list of numbers.`, mend)
   if (rewards.length !== completions) throw new PlaygroundError('config', `The reward function ${called} returned ${rewards.length} rewards for ${completions} completions.`, mend)
-  const metrics = Object.fromEntries(Object.entries(answer.metrics ?? {}).map(([name, values]) => [name, values.reduce((a, b) => a + b, 0) / values.length]))
-  return { rewards: rewards.map((reward, i) => readReward(called, reward, i)), metrics, logs: answer.logs ?? [] }
+  const logged = Object.entries(answer.metrics ?? {})
+  const metrics = Object.fromEntries(logged.map(([name, values]) => [name, values.reduce((a, b) => a + b, 0) / values.length]))
+  const counts = Object.fromEntries(logged.map(([name, { length }]) => [name, length]))
+  return { rewards: rewards.map((reward, i) => readReward(called, reward, i)), metrics, counts, logs: answer.logs ?? [] }
 }
 
 function readReward(called: string, reward: unknown, i: number): number | null {

@@ -106,7 +106,7 @@ export type ColumnsRun = Pick<RunRecord, 'environment' | 'config'>
 
 /** Names of a run's reward functions, the environment's by the environment's name; each has a column. */
 export function rewardsOf({ environment, config }: ColumnsRun): string[] {
-  return rewardNames(config.grpo.reward_funcs, environment.name)
+  return rewardNames(config.grpo.reward_funcs, environment.name, environment.members?.map(({ name }) => name))
 }
 
 /** All columns of a run, in order. */

@@ -23,7 +23,7 @@ export function RewardFunctions() {
   const triable = useTriable()
   const { reward_funcs, reward_weights } = useSetup((s) => s.config.grpo)
   const all = judgeable(useSetup((s) => s.config.environment))
-  const names = rewardNames(reward_funcs, useEnvironmentName()).map((name, i) => {
+  const names = rewardNames(reward_funcs, useEnvironmentName(), all.map(({ name }) => name)).map((name, i) => {
     const own = judged(reward_funcs[i] ?? {}, all).map(({ label }) => label)
     return own.length < all.length && own.length > 0 ? W.judgesOnly(name, own) : name
   })

@@ -70,7 +70,7 @@ export async function tryRewards(
       return { ...told, rewards: amongAll(all, own, rewards) }
     }),
   )
-  return { names: rewardNames(funcs, environment), columns, sums: weightedRewards(columns.map(({ rewards }) => rewards), weights ?? funcs.map(() => 1)) }
+  return { names: rewardNames(funcs, environment, Object.keys(chosen ?? {})), columns, sums: weightedRewards(columns.map(({ rewards }) => rewards), weights ?? funcs.map(() => 1)) }
 }
 
 async function tried(func: RewardFunc, episodes: readonly TriedEpisode[], environment: string, call: SandboxClient['call']): Promise<Tried['columns'][number]> {
