@@ -205,6 +205,19 @@ describe('what the buttons do', () => {
     expect(port.sent).toHaveLength(before + 1)
   })
 
+  it('sees no change where another environment was chosen and then the same again', () => {
+    const { controller, port, setup } = page('#v=1&env=lane&seed=7')
+    controller.start()
+    port.say(...engineMessages(), ...stepMessages(1), { type: 'state', state: { state: 'finished', step: 1, reason: 'step-limit' } })
+    const lane = setup.getState().config.environment
+    controller.chooseEnvironment(lane)
+    expect(hasChanges(setup.getState())).toBe(false)
+    controller.chooseEnvironment({ kind: 'custom', called: 'A', code: 'class A { reset() {} }' })
+    expect(hasChanges(setup.getState())).toBe(true)
+    controller.chooseEnvironment(lane)
+    expect(hasChanges(setup.getState())).toBe(false)
+  })
+
   it('leaves a run that has begun alone until Reset', () => {
     const { controller, port, setup, types } = page()
     controller.start()

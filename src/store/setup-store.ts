@@ -2,6 +2,7 @@
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { RunConfig } from '../core/config'
+import { isSame } from '../core/same'
 import type { Command } from '../worker/protocol'
 import { defaultConfig } from './presets'
 import type { SettingKey } from './settings'
@@ -38,7 +39,7 @@ export function createSetupStore(): SetupStore {
 }
 
 /** Whether two configs say the same. */
-export const sameConfig = (a: RunConfig, b: RunConfig): boolean => JSON.stringify(a) === JSON.stringify(b)
+export const sameConfig = (a: RunConfig, b: RunConfig): boolean => isSame(a, b)
 
 /** Whether a kept run with these settings is loaded on another base than they say: it can be measured there, not trained. */
 export function isToMeasure({ precision }: NonNullable<SetupView['resuming']>, config: RunConfig): boolean {
@@ -55,5 +56,5 @@ export function onlyEndDiffers(setup: SetupView): boolean {
   const { config, applied } = setup
   if (!applied || !hasChanges(setup)) return false
   const { max_steps, target_reward } = config.grpo
-  return JSON.stringify({ ...applied, grpo: { ...applied.grpo, max_steps, target_reward } }) === JSON.stringify(config)
+  return sameConfig({ ...applied, grpo: { ...applied.grpo, max_steps, target_reward } }, config)
 }
