@@ -10,7 +10,7 @@ import { RECORDED_RUN_PATH } from './replay-start'
 import { setSetting } from './settings'
 import { restoredMessage, runRecord, runsMessage } from './testing/kept'
 import { engineMessages, scriptedPort, stepMessages } from './testing/script'
-import { pressPause, pressPlayPause, pressReset, pressStep, pressTrain, transportOf } from './transport'
+import { laterEnd, pressPause, pressPlayPause, pressReset, pressStep, pressTrain, transportOf } from './transport'
 
 beforeEach(() => vi.stubGlobal('requestAnimationFrame', () => 0))
 
@@ -50,6 +50,23 @@ describe('the controls of a run', () => {
     const page = open()
     page.port.say(state(run))
     expect(page.can()).toBe(expected)
+  })
+
+  it('say why Train waits at the end of a run: raise its end, or Reset where more was changed', () => {
+    const { stores, port } = open()
+    port.say(...stepMessages(1, { groups: 1, size: 2 }), state({ state: 'finished', step: 1, reason: 'step-limit' }))
+    const { controller, setup, run } = stores
+    const end = (max_steps: number) => controller.edit((c) => ({ ...c, grpo: { ...c.grpo, max_steps } }))
+    const said = () => [transportOf(stores).train.hint, laterEnd(setup.getState(), run.getState().run)]
+    controller.revert()
+    expect(said()).toEqual([S.controls.finishedHint, null])
+    end(20)
+    expect(laterEnd(setup.getState(), run.getState().run)).toBe(20)
+    expect(transportOf(stores).train).toMatchObject({ can: true, name: S.controls.resume })
+    controller.edit((c) => ({ ...c, grpo: { ...c.grpo, learning_rate: 0.5 } }))
+    expect(said()).toEqual([S.controls.finishedChanged, null])
+    controller.edit((c) => ({ ...c, model: 'acme/large' }))
+    expect(said()).toEqual([S.model.loadFirst, null])
   })
 
   it('send what they say, Step by the chosen grain, and nothing while they can do nothing', () => {

@@ -1,7 +1,7 @@
 /** Play, pause, step and reset as one set of controls: what each would do now, to the run or to the recorded run while that is shown. */
 
 import { S } from '../ui/strings'
-import type { Grain } from '../worker/protocol'
+import type { Grain, RunState } from '../worker/protocol'
 import { isFresh } from './controller'
 import type { Stores } from './hooks'
 import { needsLoad } from './model-settings'
@@ -57,7 +57,7 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
   const { run } = view
   const [fresh, waits] = [isFresh(view), needsLoad(setup)]
   const changed = hasChanges(setup) && !onlyEndDiffers(setup)
-  const endsLater = run.state === 'finished' && onlyEndDiffers(setup) && setup.config.grpo.max_steps > run.step
+  const endsLater = laterEnd(setup, run) !== null
   const { resuming } = setup
   const measuring = resuming ? isMeasured(resuming, runs.store.getState().runs) : runs.store.getState().measuring !== null
   const refused = resuming ? null : planRefusal(setup, view)
@@ -76,7 +76,7 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
     train: {
       can: canRun,
       name: run.state === 'paused' || endsLater ? C.resume : C.train,
-      hint: blocked ?? (pressed ? C.pressedHint : run.state === 'finished' && !endsLater ? C.finishedHint : C.trainHint),
+      hint: blocked ?? (pressed ? C.pressedHint : run.state === 'finished' && !endsLater ? (waits ? S.model.loadFirst : changed ? C.finishedChanged : C.finishedHint) : C.trainHint),
     },
     pause: { can: connecting || pressed || run.state === 'running', plays: false, name: C.pause, hint: connecting ? S.environment.stopWaiting : pressed ? C.takeBack : C.pauseHint },
     step: { can: canRun, name: C.step, hint: blocked ?? C.stepHint },
@@ -88,6 +88,12 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
       rewinds: false,
     },
   }
+}
+
+/** The step to which Resume goes on from a run that has ended, where its end was raised alone; else null. */
+export function laterEnd(setup: SetupView, run: RunState): number | null {
+  const { max_steps } = setup.config.grpo
+  return run.state === 'finished' && onlyEndDiffers(setup) && max_steps > run.step ? max_steps : null
 }
 
 function isMeasured(resuming: NonNullable<SetupView['resuming']>, runs: RunsView['runs']): boolean {

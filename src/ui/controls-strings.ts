@@ -9,6 +9,7 @@ export const CONTROLS_STRINGS = {
   step: 'Step',
   reset: 'Reset',
   finishedHint: 'The run has reached its end. Raise max_steps under Settings to go on from here, or press Reset for a fresh LoRA.',
+  finishedChanged: 'The run has reached its end, and more than its end was changed: press Reset for a run with the new settings.',
   pressedHint: 'Training begins as soon as the model is there; Pause takes this back',
   takeBack: 'Wait for another press of Train once the model is there',
   thenTrains: 'then it trains',

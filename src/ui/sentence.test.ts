@@ -165,7 +165,8 @@ describe('the sentence of state', () => {
     expect(describePlace(after([...until('tokens', 1), running]))).toBe('Step 12 · sampling 0/8 · turn 1')
   })
 
-  it('says why it finished', () => {
+  it('says why it finished, or how far Resume goes on', () => {
+    expect(describeRun(after([state({ state: 'finished', step: 6, reason: 'step-limit' })]), 0, 20)).toBe('Step 6 is done · Resume goes on to step 20')
     expect(describeRun(after([state({ state: 'finished', step: 50, reason: 'step-limit' })]), 0)).toContain('max_steps')
     expect(describeRun(after([state({ state: 'finished', step: 31, reason: 'target-reward' })]), 0)).toContain(
       'target_reward reached at step 31',

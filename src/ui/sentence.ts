@@ -7,8 +7,8 @@ import type { RunState } from '../worker/protocol'
 import { DURATIONS } from './durations'
 import { bytes, duration, roughTime, speed, timeLeft } from './format'
 
-/** What the page is doing, as one sentence; `now` in ms on the clock of the store. */
-export function describeRun(view: RunView, now: number): string {
+/** What the page is doing, as one sentence; `now` in ms on the clock of the store. `later`: the step to which Resume goes on from a run that has ended. */
+export function describeRun(view: RunView, now: number, later: number | null = null): string {
   const { run } = view
   if (view.evaluation && view.evaluation.step === undefined && !isActive(run)) {
     const { split, done, total } = view.evaluation
@@ -29,6 +29,7 @@ export function describeRun(view: RunView, now: number): string {
     case 'paused':
       return describePause(view, run)
     case 'finished':
+      if (later !== null) return `Step ${run.step} is done · Resume goes on to step ${later}`
       return run.reason === 'step-limit'
         ? `Finished · max_steps reached at step ${run.step}`
         : `Finished · target_reward reached at step ${run.step}`

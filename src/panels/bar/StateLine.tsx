@@ -9,6 +9,7 @@ import { isDistrusted } from '../../store/model-store'
 import { planRefusal } from '../../store/plan-state'
 import { getSetting, writeSetting } from '../../store/settings'
 import { hasChanges, onlyEndDiffers, type SetupView } from '../../store/setup-store'
+import { laterEnd } from '../../store/transport'
 import { isActive, latestStep } from '../../store/view'
 import { DURATIONS } from '../../ui/durations'
 import { describeAbsence, describeCompared, describeRun, phaseOf } from '../../ui/sentence'
@@ -35,7 +36,8 @@ export function StateLine() {
   const compared = useCompared().map(({ name }) => name)
   const pressed = useSetup((setup) => setup.pressed) && view.run.state === 'loading'
   const beside = [pressed ? S.controls.thenTrains : null, absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests ? describeCompared(compared) : null]
-  const said = waits ?? [describeRun(view, now), ...beside.filter((part) => part !== null)].join(' · ')
+  const later = useSetup((setup) => laterEnd(setup, view.run))
+  const said = waits ?? [describeRun(view, now, later), ...beside.filter((part) => part !== null)].join(' · ')
   // Beside the badge of a recording there is room for few words.
   const loads = waits === null && view.run.state === 'loading' && view.run.total !== null
   const sentence = !replay || loads ? said : waits === null && view.run.state === 'ready' ? S.replay.ready : `${S.replay.name} · ${said}`
