@@ -45,6 +45,17 @@ describe('isGone', () => {
   })
 })
 
+it('asks for both at once: a visitor waits for the answer', async () => {
+  const asked: string[] = []
+  const load = (url: string) => {
+    asked.push(url)
+    return new Promise<never>(() => undefined)
+  }
+  void isGone({ scope: SCOPE, program: `${SCOPE}sw.js`, entry: 'assets/index-1.js', fetch: load })
+  await Promise.resolve()
+  expect(asked.sort()).toEqual([SCOPE, `${SCOPE}sw.js`])
+})
+
 describe('a visit', () => {
   const never = () => new Promise<never>(() => undefined)
   const pages = () => ({ kept: vi.fn(() => Promise.resolve(new Response('kept'))), fromHost: vi.fn(() => Promise.resolve(new Response('other'))) })

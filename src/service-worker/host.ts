@@ -22,13 +22,16 @@ export interface HostQuestion {
 export async function isGone({ scope, program, entry, fetch }: HostQuestion): Promise<boolean> {
   // Not from the browser's cache, nor by its dates: two programs on one port may well have files of the same name and time.
   const fresh = { cache: 'reload' } as const
+  // Both at once: the visitor waits.
+  const own = fetch(program, fresh)
+  own.catch(() => undefined)
   try {
     const start = await fetch(scope, fresh)
     if (start.ok) {
       const text = await start.text()
       if (!text.includes(START_PAGE_MARK) && !text.includes(entry)) return true
     }
-    const { status } = await fetch(program, fresh)
+    const { status } = await own
     return status === 404 || status === 410
   } catch {
     return false
