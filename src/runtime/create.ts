@@ -3,6 +3,7 @@
 import type { Backend, LoraConfig, Precision } from '../core/config'
 import type { Adapter, Engine, EngineInfo, NamedTensor, OptimizerParams, SequenceScores, TrainerState, TrainSequence } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
+import { latePart } from '../core/late-part'
 import type { WeightSource } from '../core/weights'
 import { type ModelConfig, parseModelConfig } from '../model/config'
 import { countParameters } from '../model/parameters'
@@ -18,7 +19,7 @@ import { Sessions } from './sessions'
 import { EngineTrainer } from './trainer'
 import { WasmDevice } from './wasm-device'
 import { KernelEngine, kernelsFit } from './wasm-kernels/kernel-engine'
-import { WebGpuDevice } from './webgpu-device'
+import { dismiss, type Hands, hire } from './wasm-kernels/pool'
 import { type DeviceWeights, frozenWeights, loadWeights, readBack } from './weights'
 
 export interface EngineOptions {
@@ -59,21 +60,30 @@ export async function createEngine(options: EngineOptions): Promise<EngineInstan
   }
   const spec: ArtifactSpec = { config, lora, precision }
   const load = () => loadOrt(backend, threads)
-  const device: Device = backend === 'webgpu' ? new WebGpuDevice(await load(), options.adapterName ?? 'GPU') : new WasmDevice(load, threads)
+  const device: Device = backend === 'webgpu' ? new (await webGpu()).WebGpuDevice(await load(), options.adapterName ?? 'GPU') : new WasmDevice(load, threads)
   const sessions = new Sessions(device, spec)
   const ownKernels = options.ownKernels !== false && kernelsFit({ spec, device })
+  // They come while the weights are read.
+  const hands = ownKernels ? hire(threads) : []
   try {
     // The first session makes the GPU device that all tensors need. Our own kernels need no onnxruntime, which takes longer to load than they do.
     if (!ownKernels) await sessions.get('adamw')
     const weights = await loadWeights(source, config, precision, device)
     // Baked weights must not change: only a frozen base on WASM has them.
     if (backend === 'wasm' && lora) sessions.frozen = frozenWeights(weights, config, precision)
-    return await assemble({ ...options, ownKernels }, config, spec, weights, device, sessions)
+    return await assemble({ ...options, ownKernels }, config, spec, weights, device, sessions, hands)
   } catch (error) {
+    dismiss(hands)
     await device.dispose()
     await sessions.release()
     throw error
   }
+}
+
+/** All that WebGPU needs and WASM does not: at once, so that no run comes to a part that its site does not have any more. */
+async function webGpu(): Promise<typeof import('./webgpu-device')> {
+  const [device] = await latePart(() => Promise.all([import('./webgpu-device'), import('./kernels/decode-kernels'), import('./kernels/training-kernels')]))
+  return device
 }
 
 async function assemble(
@@ -83,6 +93,7 @@ async function assemble(
   weights: DeviceWeights,
   device: Device,
   sessions: Sessions,
+  hands: Hands,
 ): Promise<EngineInstance> {
   const layout = layoutOf(spec)
   const initial = lora ? freshLora(layout, seed ?? 0) : new Float32Array(layout.reduce((n, e) => n + e.size, 0))
@@ -114,7 +125,7 @@ async function assemble(
     vocabSize: config.vocab_size,
     ortVersion: ORT_VERSION,
   }
-  if (ownKernels) model.kernels = await KernelEngine.make(model, threads)
+  if (ownKernels) model.kernels = await KernelEngine.make(model, hands)
   if (model.kernels) model.optimizer = new HostOptimizer(parameters)
   // Where the browser refuses them, onnxruntime is needed after all.
   else await sessions.get('adamw')

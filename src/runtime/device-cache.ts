@@ -1,7 +1,7 @@
 /** The KV cache on the device, written in place by GroupQueryAttention (WebGPU). */
 
 import { type Cell, type Copy, type DeviceTensor } from './device'
-import { type DecodeKernels, decodeKernels } from './kernels/decode-kernels'
+import type { DecodeKernels } from './kernels/decode-kernels'
 import { decodeInputs, type KvCache } from './kv-cache'
 import type { LoadedModel } from './model'
 
@@ -83,9 +83,14 @@ export class DeviceCache implements KvCache {
     return out.y as DeviceTensor
   }
 
+  private async makeKernels(): Promise<DecodeKernels | null> {
+    const { decodeKernels } = await import('./kernels/decode-kernels')
+    return decodeKernels(this.model, this.slots)
+  }
+
   async decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor> {
     const { device, sessions, contextLength } = this.model
-    this.kernels ??= decodeKernels(this.model, this.slots)
+    this.kernels ??= this.makeKernels()
     const kernels = await this.kernels
     if (kernels) return kernels.decode(x, slots, slots.map((slot) => Math.min(lengths[slot] as number, contextLength - 1)), this.cache, this.adapter === undefined)
     // Rows that do not decode write one token past their end too, where their next real token will overwrite it. A full

@@ -4,7 +4,7 @@ import type { ArtifactName } from '../artifacts/spec'
 import { breathe } from './breathe'
 import { type DeviceTensor, hostFloats } from './device'
 import { type HeadChunk, scoreRows } from './head'
-import { type TrainingWork, trainingWork } from './kernels/training-kernels'
+import type { TrainingWork } from './kernels/training-kernels'
 import type { LoadedModel, Scope } from './model'
 import { type HeadRow, type MicroBatch, microBatchArrays, microBatchIds } from './packing'
 import { gatherRows } from './rows'
@@ -90,7 +90,7 @@ async function throughGraphs(
   const states = [scope.keep(embedded.x as DeviceTensor)]
   const passed = { ids, states, rows: batch * tokens }
   const scored = (): Promise<HeadChunk[]> => scoreRows(model, states[states.length - 1] as DeviceTensor, headRows(micro, micro.rows.map((_, r) => r * tokens)), temperature)
-  const work = await trainingWork(model, scope, micro, adapter, trains)
+  const work = device.backend === 'webgpu' ? await (await import('./kernels/training-kernels')).trainingWork(model, scope, micro, adapter, trains) : null
   if (work) {
     await work.forward(states)
     const chunks = await scored()

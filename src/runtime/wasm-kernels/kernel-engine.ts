@@ -13,7 +13,7 @@ import { type Batch, type LayerValues, layerValues, valueBytes, VIEW_WORDS } fro
 import { limits } from './limits'
 import { backwardRoom, type LayerGradients } from './layer-backward'
 import { fits, GROUP_NAMES, type GroupName, makePlan, packLora, type LayerTensors, type Plan } from './plan'
-import { Pool } from './pool'
+import { dismiss, type Hands, Pool } from './pool'
 import { Scratch } from './scratch'
 
 /** Rows of a training batch: where each stands, and the runs of rows that it sees. */
@@ -72,18 +72,21 @@ export class KernelEngine {
     this.perRow = config.num_hidden_layers * countLayerParameters(config)
   }
 
-  /** null where the kernels do not fit the model, or the browser refuses them. */
-  static async make(model: LoadedModel, threads: number): Promise<KernelEngine | null> {
-    if (!kernelsFit(model)) return null
+  /** null where the kernels do not fit the model, or the browser refuses them. The hands are its own from here on. */
+  static async make(model: LoadedModel, hands: Hands): Promise<KernelEngine | null> {
     const { config, lora } = model.spec
-    const heap = heapOrNull(threads)
-    if (!heap) return null
+    const heap = kernelsFit(model) ? heapOrNull(hands.length + 1) : null
+    if (!heap) {
+      dismiss(hands)
+      return null
+    }
     try {
       const tensor: LayerTensors = (layer, name) => hostFloats(model.weights.blocks[layer]?.[name])
       const outer = { norm: hostFloats(model.weights.norm), table: hostFloats(model.weights.head.table) }
       const plan = makePlan(heap, config, lora, tensor, outer, ropeTables(config, Math.max(model.contextLength, 1)))
-      return new KernelEngine(model, heap, plan, await Pool.start(heap, plan, threads))
+      return new KernelEngine(model, heap, plan, await Pool.start(heap, plan, hands))
     } catch (error) {
+      dismiss(hands)
       if (error instanceof PlaygroundError && error.kind === 'memory') return null
       throw error
     }

@@ -11,6 +11,40 @@ import { ALONE, BARRIER_WORDS, failTeam, teamOf } from './team'
 /** A thread that has not answered after so long is done without, milliseconds. */
 const START_MS = 10_000
 
+interface Hand {
+  worker: Worker
+  /** Rejects when its program cannot be had. */
+  lost: Promise<never>
+}
+
+/** Threads that come while nothing is there yet for them to do. */
+export type Hands = readonly Hand[]
+
+/** Starts `threads` − 1 workers; none where the browser has none. */
+export function hire(threads: number): Hands {
+  if (threads < 2 || typeof Worker === 'undefined') return []
+  const hands: Hand[] = []
+  try {
+    for (let index = 1; index < threads; index++) {
+      const worker = new Worker(new URL('./pool-worker.ts', import.meta.url), { type: 'module', name: `kernels ${index}` })
+      const lost = new Promise<never>((_, reject) => {
+        worker.onerror = (event) => reject(new Error(event.message))
+      })
+      lost.catch(() => undefined)
+      hands.push({ worker, lost })
+    }
+    return hands
+  } catch {
+    dismiss(hands)
+    return []
+  }
+}
+
+/** Ends threads that nothing was found to do for. */
+export function dismiss(hands: Hands): void {
+  for (const { worker } of hands) worker.terminate()
+}
+
 export class Pool {
   private readonly alone: Runner
 
@@ -29,24 +63,21 @@ export class Pool {
     return this.together.team.threads
   }
 
-  /** Starts `threads` − 1 workers over the heap's memory; where that fails, there is this thread alone. */
-  static async start(heap: Heap, plan: Plan, threads: number): Promise<Pool> {
+  /** All of them over the heap's memory; where one fails, there is this thread alone. */
+  static async start(heap: Heap, plan: Plan, hands: Hands): Promise<Pool> {
     const alone = new Pool(heap, plan, [], { heap, plan, team: ALONE }, null)
-    if (threads < 2 || typeof Worker === 'undefined') return alone
+    if (hands.length === 0) return alone
     const barrier = heap.put(new Float32Array(BARRIER_WORDS))
-    const workers: Worker[] = []
+    const threads = hands.length + 1
     try {
-      for (let index = 1; index < threads; index++) {
-        const worker = new Worker(new URL('./pool-worker.ts', import.meta.url), { type: 'module', name: `kernels ${index}` })
-        workers.push(worker)
-        await ready(worker, { memory: heap.memory, module: heap.module, plan, threads, index, barrier, lanes: heap.allocate(LANE_BYTES / 4) })
-      }
+      const { memory, module } = heap
+      await Promise.all(hands.map((hand, i) => ready(hand, { memory, module, plan, threads, index: i + 1, barrier, lanes: heap.allocate(LANE_BYTES / 4) })))
     } catch {
-      for (const worker of workers) worker.terminate()
+      dismiss(hands)
       return alone
     }
     const words = new Int32Array(heap.memory.buffer, barrier, BARRIER_WORDS)
-    return new Pool(heap, plan, workers, { heap, plan, team: teamOf(threads, 0, words) }, words)
+    return new Pool(heap, plan, hands.map(({ worker }) => worker), { heap, plan, team: teamOf(threads, 0, words) }, words)
   }
 
   /** Does a task of so many multiplications, in all threads unless it is small; returns when it is done. */
@@ -72,17 +103,14 @@ export class Pool {
   }
 }
 
-function ready(worker: Worker, start: PoolStart): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('The thread did not start.')), START_MS)
-    worker.onmessage = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-    worker.onerror = (event) => {
-      clearTimeout(timer)
-      reject(new Error(event.message))
-    }
-    worker.postMessage(start)
+async function ready({ worker, lost }: Hand, start: PoolStart): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The thread did not start.')), START_MS)
   })
+  const come = new Promise<void>((resolve) => {
+    worker.onmessage = () => resolve()
+  })
+  worker.postMessage(start)
+  await Promise.race([come, lost, late]).finally(() => clearTimeout(timer))
 }
