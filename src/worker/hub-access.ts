@@ -2,11 +2,14 @@
 
 import type { AdapterSource } from '../core/config'
 import { PlaygroundError } from '../core/errors'
+import { latePart } from '../core/late-part'
 import { checkToken } from '../hub/check-token'
 import { HubClient } from '../hub/client'
 import { browserModelStore, type ModelStore } from '../hub/model-store'
-import { findHubAdapter, loadHubAdapter, type PeftAdapter, readPeftAdapter, readPeftConfig } from '../hub/peft-adapter'
+import type { PeftAdapter } from '../hub/peft-adapter'
 import type { ModelConfig } from '../model/config'
+
+const adapters = () => latePart(() => import('../hub/peft-adapter'))
 
 interface AdapterFiles {
   config: string
@@ -49,6 +52,7 @@ export class HubAccess {
 
   /** The adapter for a base of this shape. Throws PlaygroundError with what does not fit. */
   async adapter(source: AdapterSource, base: ModelConfig, signal: AbortSignal): Promise<PeftAdapter> {
+    const { loadHubAdapter, readPeftAdapter } = await adapters()
     if (source.kind === 'hub') return loadHubAdapter(this.client, source.repo, source.revision, { base, signal })
     const { config, weights } = this.filesOf(source.name)
     return readPeftAdapter(config, weights, base)
@@ -56,6 +60,7 @@ export class HubAccess {
 
   /** What the adapter's config says of it; of one on the Hub nothing else is downloaded. */
   async adapterConfig(source: AdapterSource): Promise<Pick<PeftAdapter, 'lora' | 'baseModel'>> {
+    const { findHubAdapter, readPeftConfig } = await adapters()
     if (source.kind === 'hub') return readPeftConfig((await findHubAdapter(this.client, source.repo, source.revision)).config)
     return readPeftConfig(this.filesOf(source.name).config)
   }

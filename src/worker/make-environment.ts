@@ -9,6 +9,7 @@ import { mixEnvironment } from '../env/mix'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../env/openenv/client'
 import { promptsEnvironment, type PromptsOptions } from '../env/prompts/environment'
 import type { HubClient } from '../hub/client'
+import { OBSERVATION_ROOM } from './environment-of'
 import { readPromptRows } from './prompt-rows'
 import { requireSandbox } from './reward-sandbox'
 
@@ -25,9 +26,6 @@ export interface MakeOptions extends OpenEnvOptions {
   /** Of the run: what its classes may reach. */
   network_hosts?: readonly string[]
 }
-
-/** Room for the reset observation, which the prompt does not hold yet, in tokens; of servers it is not known. */
-export const OBSERVATION_ROOM: Record<EnvironmentSpec['kind'], number> = { builtin: 64, openenv: 512, custom: 256, prompts: 256, mix: 512 }
 
 /** Not connected yet. Throws PlaygroundError('config') for a bad address. */
 export function makeEnvironment(spec: EnvironmentSpec, given: MakeOptions): Environment {

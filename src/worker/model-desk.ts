@@ -14,7 +14,7 @@ import { judge } from '../runtime/verdict'
 import { baseTensors, checkBlocks } from '../runtime/weights'
 import type { HubAccess } from './hub-access'
 import type { Command, Inspection, Message } from './protocol'
-import { OBSERVATION_ROOM } from './make-environment'
+import { OBSERVATION_ROOM } from './environment-of'
 
 /** Characters of a prompt that make a token, and tokens of tools and template; the tokenizer is not here yet. */
 const CHARACTERS_A_TOKEN = 3

@@ -82,11 +82,11 @@ async function loadFolder(model: string, { onProgress, signal }: ModelCallbacks)
   const given = new AbortController()
   const either = AbortSignal.any([signal, given.signal])
   const source = new FolderSource(folderAddress(model), { signal: either, onProgress: (done, total) => onProgress({ what: 'model.safetensors', done, total }) })
+  // Begins to come beside the files.
+  library().catch(() => undefined)
   // First what says in plain words that the folder is missing.
   await source.config()
   onProgress({ what: 'tokenizer', done: 0, total: null })
-  // Begins to come beside the files.
-  library().catch(() => undefined)
   const files = Promise.all([source.json('tokenizer.json'), source.json('tokenizer_config.json')])
   // Meanwhile the weights come; whoever reads them hears what is wrong with them.
   source.tensors().catch(() => undefined)

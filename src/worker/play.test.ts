@@ -1,5 +1,5 @@
 /** An episode played by hand: it is told like the model's, disturbs nothing, and every failure is a sentence. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { DiscoveredEnvironment } from '../core/discovered'
 import type { Environment } from '../core/environment'
 import { PlaygroundError, UnreadableReplyError } from '../core/errors'
@@ -39,6 +39,20 @@ function desk(environment: Environment, format: typeof chat | null = chat) {
 }
 
 const scripted = (script: FakeScript = {}, maxSessions = Infinity) => new FakeEnvironment({ reset: () => 'Go!', ...script }, maxSessions)
+
+it('connects to nothing when it is given up while its program is fetched', async () => {
+  const environment = scripted()
+  const connected = vi.spyOn(environment, 'connect')
+  let come: (made: Environment) => void = () => undefined
+  const { act } = askedDesk({ makeEnvironment: () => new Promise<Environment>((resolve) => (come = resolve)), chat: () => chat })
+  const begun = act(begin())
+  await new Promise((resolve) => setTimeout(resolve))
+  const ended = act({ do: 'end' })
+  come(environment)
+  expect(await begun).toMatchObject({ kind: 'failed', error: 'The episode was ended by hand.' })
+  expect((await ended).kind).toBe('ended')
+  expect(connected).not.toHaveBeenCalled()
+})
 
 describe('an episode', () => {
   it('begins with the very prompt that the model reads', async () => {

@@ -19,7 +19,7 @@ import { compareResets } from './play-seeds'
 import type { Command, Message, PlayAction, PlayFrame, PlayObservation, PlayResult, PlaySetup } from './protocol'
 
 export interface PlayParts {
-  makeEnvironment(setup: PlaySetup, options: OpenEnvOptions): Environment
+  makeEnvironment(setup: PlaySetup, options: OpenEnvOptions): Environment | Promise<Environment>
   /** The loaded model's format; null while none is loaded. */
   chat(): ChatFormat | null
 }
@@ -246,7 +246,8 @@ export class PlayDesk {
       const seen = { found: environment.discovered ?? null, over: this.game?.over ?? false }
       this.post({ type: 'play-frames', frames: [frameOf({ direction, text, time }, seen)] })
     }
-    const environment: Environment = this.parts.makeEnvironment(setup, { onFrame, deadlines: { capacityMs: PATIENCE_MS } })
+    const environment: Environment = await this.parts.makeEnvironment(setup, { onFrame, deadlines: { capacityMs: PATIENCE_MS } })
+    if (this.givenUp !== null) throw new PlaygroundError('stopped', this.givenUp)
     // Known before it is connected, so that connecting can be given up.
     this.connected = { key, environment }
     try {

@@ -2,6 +2,7 @@
 
 import type { PromptSource } from '../core/environment-spec'
 import { PlaygroundError } from '../core/errors'
+import { latePart } from '../core/late-part'
 import { readRows } from '../core/rows'
 import { arithmeticRows } from '../env/prompts/arithmetic'
 import type { SourceRows } from '../env/prompts/environment'
@@ -82,7 +83,7 @@ function builtinRows(): PromptRows {
 }
 
 async function hubRows({ repo, revision, config, split }: Extract<PromptSource, { kind: 'hub' }>, hub: HubClient, signal: AbortSignal, onBytes: (bytes: number) => void): Promise<PromptRows> {
-  const { readHubDataset } = await import('../hub/datasets')
+  const { readHubDataset } = await latePart(() => import('../hub/datasets'))
   let sum = 0
   const found = await readHubDataset({ repo, revision, config, split, file: null }, hub, { signal, onProgress: (bytes) => onBytes((sum += bytes)) })
   const { rows, problems, more, choices } = found

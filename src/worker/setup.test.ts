@@ -49,6 +49,20 @@ describe('SetupKeeper', () => {
     expect(loaded.engines[0]).toMatchObject({ backend: 'wasm', threads: 1, slots: 64, seed: 42 })
   })
 
+  it('asks no server when it is given up while the way to servers is fetched', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch')
+    const sockets = vi.fn()
+    vi.stubGlobal('WebSocket', sockets)
+    vi.stubGlobal('self', { location: { protocol: 'http:' } })
+    const keeper = new SetupKeeper(new HubAccess(undefined))
+    const loading = keeper.prepare({ ...echo(), environment: { kind: 'openenv', url: 'http://localhost:1' } }, nothing)
+    keeper.abandon()
+    await expect(loading).rejects.toMatchObject({ kind: 'stopped' })
+    expect([fetched.mock.calls, sockets.mock.calls]).toEqual([[], []])
+    vi.unstubAllGlobals()
+    fetched.mockRestore()
+  })
+
   it('says when a session is wanted and none is free, and edits the tools', async () => {
     let crowded = 0
     const config: RunConfig = { ...echo(), tool_edits: [{ kind: 'rename', tool: 'echo_message', name: 'say' }] }

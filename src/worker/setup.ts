@@ -4,6 +4,7 @@ import { type RunConfig, trainedLora } from '../core/config'
 import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { PlaygroundError } from '../core/errors'
+import { latePart } from '../core/late-part'
 import { hostsOf } from '../core/network-hosts'
 import type { SelfTestReport } from '../core/events'
 import type { ChatMessage } from '../core/tools'
@@ -14,20 +15,18 @@ import { isRepoId } from '../hub/model-reference'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import { type ModelConfig, parseModelConfig } from '../model/config'
 import type { ChatFormat } from '../rollout/chat'
-import { readyRollout } from '../rollout/custom/custom-rollout'
 import { firstMessages } from '../rollout/first-messages'
 import type { Rollout } from '../rollout/rollout'
 import { type Capabilities, chooseBackend, probeCapabilities } from '../runtime/capabilities'
 import { createEngine, type EngineInstance } from '../runtime/create'
-import { selfTest } from '../runtime/self-test'
 import { sliceSource } from '../runtime/slice'
 import { engineSizes } from '../runtime/verdict'
 import { baseTensors, checkBlocks } from '../runtime/weights'
 import { assertNotStopped } from '../train/guard'
 import type { CallCustom } from '../train/scoring'
+import { environmentOf, OBSERVATION_ROOM } from './environment-of'
 import type { HubAccess } from './hub-access'
 import { chatFormat, type LoadedModel, loadModel, type ModelCallbacks } from './model'
-import { makeEnvironment, OBSERVATION_ROOM } from './make-environment'
 import { callWithHosts, requireSandbox } from './reward-sandbox'
 
 /** A longer prompt of a dataset is left out. */
@@ -99,18 +98,20 @@ export class SetupKeeper {
   /** Everything that `config` needs. Throws PlaygroundError with what is wrong; what was loaded before stays usable unless the engine itself failed. */
   async prepare(config: RunConfig, callbacks: SetupCallbacks): Promise<RunSetup> {
     const onDetail = (detail: string) => callbacks.onProgress({ what: 'environment', done: 0, total: null, detail })
-    const environment = this.makeEnvironment(config, { onDetail, ...(callbacks.onAway ? { onAway: callbacks.onAway } : {}) })
+    const loading = new AbortController()
+    this.loading = loading
+    const environment = await this.makeEnvironment(config, { onDetail, ...(callbacks.onAway ? { onAway: callbacks.onAway } : {}) })
+    assertNotStopped(loading.signal, 'The loading was stopped.')
     environment.onCrowded = callbacks.onCrowded
     callbacks.onProgress({ what: 'environment', done: 0, total: null })
     this.connecting = environment
     await environment.connect().finally(() => {
       this.connecting = null
     })
-    this.loading = new AbortController()
     const hosts = hostsOf(config)
     try {
-      const rollout = config.rollout_func && (await readyRollout(config.rollout_func, () => requireSandbox(hosts)))
-      const loaded = await this.load(pinned(config, callbacks.at), environment, { ...callbacks, signal: this.loading.signal })
+      const rollout = config.rollout_func && (await (await rollouts()).readyRollout(config.rollout_func, () => requireSandbox(hosts)))
+      const loaded = await this.load(pinned(config, callbacks.at), environment, { ...callbacks, signal: loading.signal })
       return { ...loaded, callCustom: callWithHosts(hosts), ...(rollout && { rollout }) }
     } catch (error) {
       await environment.close()
@@ -121,8 +122,8 @@ export class SetupKeeper {
   }
 
   /** The environment that a config names, its tools as they were edited; not connected yet. Throws PlaygroundError('config') for a bad address. */
-  makeEnvironment({ environment, network_hosts, tool_edits, system_prompt, grpo }: Environs, options: OpenEnvOptions = {}): Environment {
-    const made = makeEnvironment(environment, { ...this.hub.forSpaces(), ...options, ...(grpo && { seed: grpo.seed }), system_prompt, datasets: this.hub.client, tool_edits, ...(network_hosts && { network_hosts }) })
+  async makeEnvironment({ environment, network_hosts, tool_edits, system_prompt, grpo }: Environs, options: OpenEnvOptions = {}): Promise<Environment> {
+    const made = await environmentOf(environment, { ...this.hub.forSpaces(), ...options, ...(grpo && { seed: grpo.seed }), system_prompt, datasets: this.hub.client, tool_edits, ...(network_hosts && { network_hosts }) })
     return environment.kind === 'mix' ? made : withToolEdits(made, tool_edits)
   }
 
@@ -222,6 +223,7 @@ export class SetupKeeper {
       assertNotStopped(signal, 'The loading was stopped.')
       if (options.backend === 'wasm') return { key, instance, selfTest: null }
       onProgress({ what: 'self-test', done: 0, total: null })
+      const { selfTest } = await latePart(() => import('../runtime/self-test'))
       const report = await selfTest({ slice: await slice(), precision: config.precision, lora, adapterName, threads: capabilities.threads })
       assertNotStopped(signal, 'The loading was stopped.')
       return { key, instance, selfTest: report }
@@ -231,6 +233,8 @@ export class SetupKeeper {
     }
   }
 }
+
+const rollouts = () => latePart(() => import('../rollout/custom/custom-rollout'))
 
 type LoadCallbacks = ModelCallbacks & Pick<SetupCallbacks, 'at'>
 

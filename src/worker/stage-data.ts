@@ -1,11 +1,11 @@
 /** A stage's data: read, tokenised with the loaded model's template, and shown before anything is trained. */
 
 import { PlaygroundError } from '../core/errors'
+import { latePart } from '../core/late-part'
 import { problemSentence } from '../core/rows'
 import { stageSteps, type StageKind, type StageSettings, type StageSource } from '../core/stage'
 import type { HubClient } from '../hub/client'
-import { type HubRows, readHubDataset } from '../hub/datasets'
-import { parquetRows } from '../hub/trajectories/table-rows'
+import type { HubRows } from '../hub/datasets'
 import type { ChatFormat } from '../rollout/chat'
 import { COLUMNS, dpoExamples, type Example, limited, type PairExample, type Prepared, readRows, type ReadRows, type RowProblem, sftExamples } from '../train/datasets'
 import type { StageDataset, StageExample, StageLook } from './protocol'
@@ -47,6 +47,7 @@ async function readDataset(dataset: StageDataset, kind: StageKind, reading: Read
   if ('hub' in dataset) {
     const { hub, ...options } = reading
     if (!hub) throw new PlaygroundError('config', `${dataset.name} cannot be read: there is no way to the Hub.`)
+    const { readHubDataset } = await latePart(() => import('../hub/datasets'))
     const found = await readHubDataset(dataset.hub, hub, { ...options, columns: COLUMNS })
     checkColumns(found, kind)
     const { rows, problems, choices, more } = found
@@ -72,6 +73,7 @@ export async function fileRows({ name, file }: Extract<StageDataset, { file: Blo
   const begin = new TextDecoder().decode(await file.slice(0, 4).arrayBuffer())
   if (begin.startsWith('PK')) throw new PlaygroundError('config', `${name} is a zip.`, 'Unpack it and choose the .jsonl or .parquet file inside.')
   if (begin !== 'PAR1') return readRows(await utf8(file, name))
+  const { parquetRows } = await latePart(() => import('../hub/trajectories/table-rows'))
   const read: ReadRows = { rows: [], problems: [] }
   for await (const row of parquetRows(file, name)) read.rows.push(row)
   return limited(read)

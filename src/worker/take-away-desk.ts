@@ -1,14 +1,14 @@
 /** Answers the page's exports and uploads, one at a time and beside the run; a refusal loses nothing, since all comes out of the archive. */
 
 import { describeError, PlaygroundError } from '../core/errors'
+import { latePart } from '../core/late-part'
 import type { ExportFile } from '../core/run-record'
 import { RepositoryExists } from '../hub/publish-errors'
 import type { RunArchive } from './archive'
 import type { HubAccess } from './hub-access'
 import type { RunJournal } from './journal'
 import type { Command, Message, PublishResult, PublishTarget } from './protocol'
-import { adapterFolder, datasetFolder, exportFiles, type Kept, mergedFolder, readKept } from './take-away'
-import { zipFiles } from './zip'
+import type { Kept } from './take-away'
 
 type TakeAwayCommand = Extract<Command, { type: 'export' | 'publish' | 'publish-stop' }>
 
@@ -35,9 +35,11 @@ export class TakeAwayDesk {
   private async export({ requestId, id, kind }: Extract<TakeAwayCommand, { type: 'export' }>): Promise<void> {
     try {
       const archive = await this.openArchive()
+      const { exportFiles } = await folders()
       const { name, files } = await exportFiles(await this.read(archive, id), kind)
       const [only] = files
       const single = files.length === 1 && only !== undefined
+      const { zipFiles } = await latePart(() => import('./zip'))
       const result = single ? { ok: true as const, name: only.path, file: asBlob(only) } : { ok: true as const, name: `${name}.zip`, file: await zipFiles(name, files) }
       this.post({ type: 'exported', requestId, result })
     } catch (error) {
@@ -53,7 +55,7 @@ export class TakeAwayDesk {
       const archive = await this.openArchive()
       const kept = await this.read(archive, id)
       const files = await filesFor(target, kept)
-      const { publishFiles } = await import('../hub/publish')
+      const { publishFiles } = await latePart(() => import('../hub/publish'))
       const { url, pullRequestUrl, commit, verified } = await publishFiles({
         ...this.hub.forPublishing(),
         repo: { type: target.what === 'trajectories' ? 'dataset' : 'model', name: target.repo },
@@ -77,11 +79,12 @@ export class TakeAwayDesk {
   /** The run with its last finished step, also when it is the one that is going on. */
   private async read(archive: RunArchive, id: string): Promise<Kept> {
     await this.journal.save()
-    return readKept(archive, id)
+    return (await folders()).readKept(archive, id)
   }
 }
 
-function filesFor(target: PublishTarget, kept: Kept): Promise<ExportFile[]> {
+async function filesFor(target: PublishTarget, kept: Kept): Promise<ExportFile[]> {
+  const { adapterFolder, datasetFolder, mergedFolder } = await folders()
   switch (target.what) {
     case 'adapter':
       return adapterFolder(kept, target.repo)
@@ -91,6 +94,8 @@ function filesFor(target: PublishTarget, kept: Kept): Promise<ExportFile[]> {
       return datasetFolder(kept, target.repo)
   }
 }
+
+const folders = () => latePart(() => import('./take-away'))
 
 const asBlob = ({ content }: ExportFile): Blob => (content instanceof Blob ? content : new Blob([content]))
 
