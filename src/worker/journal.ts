@@ -126,7 +126,9 @@ export class RunJournal {
     await this.writes
     this.held?.release()
     this.held = null
-    this.record = this.run && this.newRecord(this.run)
+    const { run, record } = this
+    // What it was trained on and with before does not change by that.
+    if (run && record) this.record = { ...this.newRecord(run), step: record.step, ...standing(record), ...(record.stages && { stages: record.stages }) }
     this.last = null
     this.missed = []
   }
@@ -233,9 +235,9 @@ export class RunJournal {
     return 12 * floats <= this.smallState || step % LARGE_EVERY === 0
   }
 
-  /** The archive's record, if the run is still the same. */
+  /** The archive's record, if the run is still the same; on what the run stands it may not know yet. */
   private take(id: string, written: RunRecord): void {
-    if (this.record?.id === id) this.record = written
+    if (this.record?.id === id) this.record = { ...written, ...standing(this.record) }
   }
 
   /** A kept run stands on what there is now. */
@@ -294,6 +296,11 @@ function environmentOf({ name, tools, prompts, discovered = null, dataset, membe
 function withEngine(record: RunRecord, engine: EngineInfo): RunRecord {
   if (JSON.stringify(record.engine) === JSON.stringify(engine)) return record
   return { ...record, engine, earlierEngines: [...(record.earlierEngines ?? []), record.engine] }
+}
+
+/** On what a run stands: known here before the archive knows it, which is told with the next step. */
+function standing({ engine, earlierEngines, environment, version }: RunRecord): Pick<RunRecord, 'engine' | 'earlierEngines' | 'environment' | 'version'> {
+  return { engine, environment, version, ...(earlierEngines && { earlierEngines }) }
 }
 
 const isFull = (error: unknown): boolean => error instanceof DOMException && error.name === 'QuotaExceededError'

@@ -262,6 +262,25 @@ it('steps that could not be kept leave no gap: their numbers are kept later', as
   expect((await archive.history(run.id)).map(({ step, metrics }) => [step, metrics])).toEqual(page.records().map(({ step, metrics }) => [step, metrics]))
 })
 
+it('remembers both engines where it goes on in another one from a checkpoint that lies before its last step', async () => {
+  const page = openRunner({}, async () => archive, 0)
+  await page.configure({ max_steps: 8 })
+  for (let i = 0; i < 6; i++) await page.untilState('paused', { type: 'step' })
+  expect(await only()).toMatchObject({ step: 6, checkpoint: 5 })
+  const other = openRunner({}, async () => archive, 0)
+  const { prepare } = other.keeper
+  other.keeper.prepare = async (config, callbacks) => {
+    const setup = await prepare(config, callbacks)
+    Object.assign(setup.engine, { info: { ...setup.engine.info, threads: 7 } })
+    return setup
+  }
+  other.resume((await only()).id)
+  expect(await other.untilState('paused')).toEqual({ state: 'paused', step: 5 })
+  await vi.waitFor(() => expect(other.journal?.current?.step).toBe(5))
+  await other.untilState('finished', { type: 'train' })
+  expect(await only()).toMatchObject({ step: 8, engine: { threads: 7 }, earlierEngines: [{ threads: 1 }] })
+})
+
 it('says what is not as it was: tools, engine, version', async () => {
   const page = open()
   await page.configure()

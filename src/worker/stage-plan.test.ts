@@ -19,7 +19,9 @@ const DPO: PlannedStage = { kind: 'dpo', rows: { from: 'pairs', groups: 4 }, set
 const PLAN = [SFT, DPO]
 
 async function loaded(stages: PlannedStage[], options: BanditOptions = {}, max_steps = 2) {
-  const page = openRunner(options, async () => archive)
+  // What an earlier test left running keeps its own archive.
+  const own = archive
+  const page = openRunner(options, async () => own)
   await page.configure({ max_steps, eval_episodes: 8 }, { stages })
   page.engines.forEach((engine) => Object.assign(engine, { lora: DEFAULT_LORA }))
   return { ...page, ...seen(page) }
@@ -119,6 +121,28 @@ describe('a plan', () => {
     await page.untilState('ready', { type: 'reset' })
     expect(page.stages()).toEqual([])
     expect(page.theta()).toEqual([0, 0, 0, 0])
+  })
+
+  it('is not made again by a run that goes on after its record was deleted', async () => {
+    const page = await loaded(PLAN, {}, 4)
+    for (let i = 0; i < 3; i++) await page.untilState('paused', { type: 'step' })
+    const { id } = (await archive.list())[0]!
+    const stages = page.stages()
+    await page.journal?.forget()
+    await archive.delete(id)
+    await page.untilState('paused', { type: 'step' })
+    expect(await archive.list()).toMatchObject([{ step: 2, stages }])
+    page.journal?.close()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+
+    const other = openRunner({}, async () => archive)
+    const restored = other.until((m) => m.type === 'restored')
+    other.resume((await archive.list())[0]!.id)
+    await restored
+    await other.untilState('finished', { type: 'train' })
+    expect(seen(other).told()).toEqual([])
+    expect(seen(other).stages()).toEqual(stages)
+    expect(other.records().map(({ step }) => step)).toEqual([3, 4])
   })
 
   it('goes on at the next stage in another worker, as if it had not stopped', async () => {
