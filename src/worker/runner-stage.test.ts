@@ -141,6 +141,18 @@ describe('a stage', () => {
     expect((await archive.list())[0]).not.toHaveProperty('stages')
   })
 
+  it('does not go on to every weight, nor from there to a LoRA', async () => {
+    const page = await loaded()
+    const notices = () => page.messages.flatMap((m) => (m.type === 'event' && m.event.type === 'notice' ? [m.event.text] : []))
+    for (const change of [{ use_peft: false as const }, {}]) {
+      await page.run(stage('sft'))
+      await page.configure({}, change)
+      expect(page.stages()).toEqual([])
+      expect(notices().at(-1)).toBe('A new run has begun, without the stages of the one before (SFT 6 steps).')
+    }
+    expect(notices()).toHaveLength(2)
+  })
+
   it('goes on into a run with other settings, and not to another LoRA', async () => {
     const page = await loaded()
     await page.run(stage('sft'))

@@ -1,6 +1,6 @@
 /** Stages before and between GRPO steps, as the page drives them: look at the data, train, pause, stop. */
 
-import type { RunConfig } from '../core/config'
+import { type RunConfig, trainedLora } from '../core/config'
 import type { Engine } from '../core/engine'
 import type { Environment } from '../core/environment'
 import type { Episode } from '../core/episode'
@@ -29,7 +29,7 @@ type StageCommand = Extract<Command, { type: 'stage' | 'stage-look' | 'stage-row
 export const isForStage = (command: Command): command is StageCommand => ['stage', 'stage-look', 'stage-rows', 'stage-play', 'stage-control'].includes(command.type)
 
 /** What an adapter fits to, and the plan that its stages are of. */
-const base = ({ model, model_revision, precision, adapter, lora, stages = [] }: RunConfig): string => JSON.stringify([model, model_revision, precision, adapter, lora, stages])
+const base = ({ model, model_revision, precision, adapter, lora, use_peft, stages = [] }: RunConfig): string => JSON.stringify([model, model_revision, precision, adapter, trainedLora({ lora, use_peft }), stages])
 
 /** What a stage is trained on: a loaded run. */
 export interface Staged {
