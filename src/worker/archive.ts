@@ -5,12 +5,15 @@ import type { TrainerState } from '../core/engine'
 import { type KeptEpisode, type RunRecord, type StepSummary, withEarlierSettings } from '../core/run-record'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import { gunzipJson, gzipJson } from '../core/gzip'
+import type { EntropyController } from '../rl'
 
 /** Everything that a run goes on from, with its record. */
 export interface Checkpoint {
   step: number
   num_tokens: number
   state: TrainerState
+  /** The adaptive entropy bonus after that step; absent before the first one, and in what earlier versions of the page kept. */
+  entropy?: EntropyController
 }
 
 interface StoredStep {

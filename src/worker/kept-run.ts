@@ -1,11 +1,12 @@
 /** Reads a kept run back, to go on with it: what to load, what to put into the engine, what to tell the page. */
 
 import type { Precision, RunConfig } from '../core/config'
-import type { EngineInfo } from '../core/engine'
+import type { EngineInfo, TrainerState } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
 import type { KeptEpisode, RunRecord, StepSummary } from '../core/run-record'
 import type { Tool } from '../core/tools'
 import { VERSION } from '../core/version'
+import type { GrpoTrainer } from '../train/grpo'
 import type { Checkpoint, RunArchive } from './archive'
 import type { RunJournal } from './journal'
 import { runsElsewhere } from './run-lock'
@@ -71,8 +72,31 @@ export async function restoreInto(engine: Pick<RunEngine, 'freezeReference' | 'i
   await engine.importState(checkpoint.state)
 }
 
+/** Where a loaded run stands, between two steps. */
+export async function checkpointOf({ engine, trainer }: { engine: Pick<RunEngine, 'exportState'>; trainer: Progress }): Promise<Checkpoint> {
+  const { stepNumber: step, tokensSeen: num_tokens, entropyController: entropy } = trainer
+  return { step, num_tokens, state: await engine.exportState(), ...(entropy && { entropy }) }
+}
+
+/** What a trainer counts and remembers beside the engine's state. */
+export type Progress = Pick<GrpoTrainer, 'stepNumber' | 'tokensSeen' | 'entropyController'>
+
+/** Puts a loaded run's engine back to a state that it had: null for that of step 0. Its reference is again what the run began with, or what its last stage made. */
+export async function putBack({ engine, config, at }: { engine: RunEngine; config: RunConfig; at: KeptStart }, state: TrainerState | null): Promise<void> {
+  // A stage that came after the load made another start than the engine's own.
+  if (state && engine.lora && at.start) await engine.importParameters(at.start.tensors)
+  else engine.resetAdapter(config.grpo.seed)
+  if (!state) return
+  if (engine.lora) engine.freezeReference()
+  await engine.importState(state)
+}
+
 /** What is not as it was when the run was trained, a sentence each; none when it goes on bit for bit. */
-export function differences({ engine: before, environment, version, config: { grpo }, checkpoint }: RunRecord, { engine: { info: now }, environment: found }: Pick<RunSetup, 'engine' | 'environment'>): string[] {
+export function differences(
+  { engine: before, environment, version, config: { grpo }, checkpoint }: RunRecord,
+  { engine: { info: now }, environment: found }: Pick<RunSetup, 'engine' | 'environment'>,
+  { step, entropy }: Pick<Checkpoint, 'step' | 'entropy'>,
+): string[] {
   const name = ({ backend, threads, ortVersion }: EngineInfo): string =>
     `${backend === 'wasm' ? `WASM with ${threads} thread${threads === 1 ? '' : 's'}` : 'WebGPU'}, onnxruntime ${ortVersion}`
   const sentences: string[] = []
@@ -84,6 +108,9 @@ export function differences({ engine: before, environment, version, config: { gr
   if (version !== VERSION) sentences.push(`This run was trained with version ${version} of this program, and goes on with ${VERSION}: its next steps may differ.`)
   if (grpo.max_staleness > 0 && checkpoint !== null && checkpoint > 0 && checkpoint < grpo.max_steps) {
     sentences.push(`What had been sampled for step ${checkpoint + 1} ahead of its turn (max_staleness ${grpo.max_staleness}) is not kept: it is sampled anew, with the weights as they are, so the next steps differ from those of a run that was not left.`)
+  }
+  if (grpo.use_adaptive_entropy && step > 0 && !entropy) {
+    sentences.push('How far the adaptive entropy bonus had come was not kept by the version that trained this run: it begins anew, so the next steps differ from those of a run that was not left.')
   }
   const seen = ({ tools, prompts }: Pick<RunRecord['environment'], 'prompts'> & { tools: readonly Tool[] }): string => JSON.stringify([tools, prompts])
   if (seen(environment) !== seen(found)) sentences.push(`${environment.name} has other tools or prompts than when this run was trained: its next steps are about another task.`)

@@ -62,6 +62,58 @@ describe('a run', () => {
     expect((await archive.list()).map((run) => run.step)).toEqual([5, 5])
   })
 
+  describe('with an adaptive entropy bonus', () => {
+    const ADAPTIVE = { max_steps: 4, use_adaptive_entropy: true, entropy_coef: 0.01, entropy_coef_delta: 0.05, entropy_target: 5 }
+    const coefficients = (...pages: Opened[]) => pages.flatMap((page) => page.records().map(({ step, metrics }) => [step, metrics['entropy_coef']]))
+    const begun = async () => {
+      const page = open()
+      await page.configure(ADAPTIVE)
+      for (let i = 0; i < 2; i++) await page.untilState('paused', { type: 'step' })
+      return page
+    }
+    const straight = async () => {
+      const page = open()
+      await page.configure(ADAPTIVE)
+      await page.untilState('finished', { type: 'train' })
+      return coefficients(page)
+    }
+    const notices = (page: Opened) => page.messages.flatMap((m) => (m.type === 'event' && m.event.type === 'notice' && m.event.level === 'warning' ? [m.event.text] : []))
+
+    it('goes on with the bonus where it stood', async () => {
+      const first = await begun()
+      const second = open()
+      second.resume((await only()).id)
+      await second.untilState('paused')
+      await second.untilState('finished', { type: 'train' })
+      const expected = await straight()
+      expect(new Set(expected.map(([, coefficient]) => coefficient)).size).toBe(4)
+      expect(coefficients(first, second)).toEqual(expected)
+      expect(notices(second)).toEqual([])
+    })
+
+    it('goes on so after a lost GPU, too', async () => {
+      const page = await begun()
+      page.engines[0]!.fail = () => new PlaygroundError('device-lost', 'The GPU was taken away.')
+      await page.untilState('failed', { type: 'train' })
+      await page.untilState('finished', { type: 'train' })
+      expect(coefficients(page)).toEqual(await straight())
+    })
+
+    it('begins the bonus anew where an earlier version did not keep it, and says so', async () => {
+      const first = await begun()
+      const { id } = await only()
+      const { entropy, ...earlier } = (await archive.checkpoint(id))!
+      expect(entropy).toBeDefined()
+      await archive.addCheckpoint(id, earlier)
+      const second = open()
+      second.resume(id)
+      await second.untilState('paused')
+      expect(notices(second)).toEqual([expect.stringContaining('begins anew, so the next steps differ')])
+      await second.untilState('finished', { type: 'train' })
+      expect(coefficients(second).map(([, coefficient]) => coefficient)).toEqual(coefficients(first).map(([, coefficient]) => coefficient))
+    })
+  })
+
   it('trains again what lies beyond its checkpoint', async () => {
     const page = open()
     await page.configure({ max_steps: 4 })

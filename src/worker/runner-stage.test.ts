@@ -141,6 +141,43 @@ describe('a stage', () => {
     expect((await archive.list())[0]).not.toHaveProperty('stages')
   })
 
+  describe.each(['sft', 'dpo'] as const)('of %s that ends before its first step is done', (kind) => {
+    const GRPO = { max_steps: 4, beta: 0.2, seed: 3 }
+    /** Two steps, perhaps with a stage that was trained between them. */
+    const begun = async (staged: boolean) => {
+      const page = await loaded()
+      await page.configure(GRPO)
+      await page.untilState('paused', { type: 'step' })
+      if (staged) await page.run(stage('sft', { max_steps: 2 }))
+      await page.untilState('paused', { type: 'step' })
+      const sequence = page.records()[0]!.episodes[0]!
+      const stands = async () => ({ ...(await page.engine().exportState()), reference: (await page.engine().score([sequence], { temperature: 1, adapter: 'reference' }))[0] })
+      return { ...page, stands }
+    }
+    const rest = async (page: Awaited<ReturnType<typeof begun>>) => {
+      await page.untilState('finished', { type: 'train' })
+      return page.records().map(({ metrics: { kl, loss, grad_norm } }) => [kl, loss, grad_norm].map((value) => value?.toFixed(5)))
+    }
+
+    it.each<[boolean, string]>([[false, 'stopped'], [true, 'stopped'], [false, 'not finite']])('leaves no trace (after another stage: %s, %s)', async (staged, how) => {
+      const page = await begun(staged)
+      const engine = page.engine()
+      const before = await page.stands()
+      expect(before.reference?.logprobs).not.toEqual((await engine.score([page.records()[0]!.episodes[0]!], { temperature: 1 }))[0]?.logprobs)
+      const { accumulate } = engine
+      engine.accumulate = (...all) => {
+        if (how === 'stopped') page.runner.handle({ type: 'stage-control', do: 'stop' })
+        return accumulate.apply(engine, all)
+      }
+      if (how === 'not finite') engine.corrupt = (row) => row.fill(NaN)
+      expect(await page.run(stage(kind))).toMatchObject({ steps: 0, error: how === 'stopped' ? '' : expect.stringContaining('log-probability') as string })
+      engine.accumulate = accumulate
+      engine.corrupt = null
+      expect(await page.stands()).toEqual(before)
+      expect(await rest(page)).toEqual(await rest(await begun(staged)))
+    })
+  })
+
   it('does not go on to every weight, nor from there to a LoRA', async () => {
     const page = await loaded()
     const notices = () => page.messages.flatMap((m) => (m.type === 'event' && m.event.type === 'notice' ? [m.event.text] : []))

@@ -15,7 +15,7 @@ import { ChatSession, ENDS_CHAT } from './chat'
 import { Evaluating } from './evaluating'
 import { answerEvaluation } from './evaluation'
 import type { RunJournal } from './journal'
-import { differences, type KeptRun, restoreInto } from './kept-run'
+import { checkpointOf, differences, type KeptRun, putBack, restoreInto } from './kept-run'
 import { RunLoader } from './loader'
 import type { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
@@ -74,7 +74,7 @@ export class Runner {
     const host = { run: () => this.run, enqueue: (work: () => Promise<void>) => this.enqueue(work), makeRoom: () => this.makeRoom() }
     this.answers = new RunAnswers({ ...host, doing: () => (this.stages.busy ? 'working' : this.loop.doing), paused: () => this.loop.paused }, post)
     const lost = async (error: unknown): Promise<void> => this.tell(await this.recover(error))
-    this.stages = new StageDesk({ ...host, material, doing: () => this.loop.doing, ended: (checkpoint, stage, start) => this.staged(checkpoint, stage, start), lost }, post)
+    this.stages = new StageDesk({ ...host, material, doing: () => this.loop.doing, kept: () => this.lastGood, ended: (checkpoint, stage, start) => this.staged(checkpoint, stage, start), lost }, post)
   }
 
   /** The loaded model's chat format; null while none is loaded. */
@@ -213,10 +213,7 @@ export class Runner {
       await restoreInto(setup.engine, kept.checkpoint)
     } catch (error) {
       await setup.environment.close()
-      if (before && this.keeper.holds(before.engine)) {
-        before.engine.resetAdapter(before.config.grpo.seed)
-        if (this.lastGood) await restoreInto(before.engine, this.lastGood)
-      }
+      if (before && this.keeper.holds(before.engine)) await putBack(before, this.lastGood?.state ?? null)
       await this.keep(before, false)
       throw error
     }
@@ -231,7 +228,7 @@ export class Runner {
     this.evaluating.know(record.evaluations, checkpoint.step)
     this.lastGood = checkpoint
     if (config.precision !== record.config.precision) this.measured = record.config
-    for (const text of differences(record, setup)) this.warn(text)
+    for (const text of differences(record, setup, checkpoint)) this.warn(text)
     this.journal?.open({ ...setup, config, start: at.start }, { record, checkpoint }, this.measured !== null)
   }
 
@@ -275,7 +272,7 @@ export class Runner {
     this.post(engineMessage(setup, 0))
   }
 
-  private adopt(config: RunConfig, setup: RunSetup, at: KeptStart, resume?: { step: number; num_tokens: number }): void {
+  private adopt(config: RunConfig, setup: RunSetup, at: KeptStart, resume?: Checkpoint): void {
     const onEvent = (event: TrainEvent): void => {
       this.loop.hear(event)
       this.post({ type: 'event', event })
@@ -346,7 +343,7 @@ export class Runner {
     const record = await run.trainer.step(gate, signal)
     this.records.push({ step: record.step, metrics: record.metrics })
     this.stages.saw(record, run)
-    this.lastGood = { step: record.step, num_tokens: run.trainer.tokensSeen, state: await run.engine.exportState() }
+    this.lastGood = await checkpointOf(run)
     await this.journal?.step(record, this.lastGood)
   }
 

@@ -1,7 +1,7 @@
 /** Stages before and between GRPO steps, as the page drives them: look at the data, train, pause, stop. */
 
 import { type RunConfig, trainedLora } from '../core/config'
-import type { Engine } from '../core/engine'
+import type { TrainerState } from '../core/engine'
 import type { Environment } from '../core/environment'
 import type { Episode } from '../core/episode'
 import { describeError, PlaygroundError } from '../core/errors'
@@ -16,10 +16,10 @@ import { demonstration, demonstrations, preferences } from '../train/datasets'
 import type { Checkpoint } from './archive'
 import type { Doing } from './examine'
 import { Gate } from './gate'
-import { restoreInto } from './kept-run'
+import { checkpointOf, type Progress, putBack, restoreInto } from './kept-run'
 import type { PlayedEpisode } from './play'
 import type { Command, Message, StageState } from './protocol'
-import type { RunEngine } from './setup'
+import type { KeptStart, RunEngine } from './setup'
 import { lookAt, prepareStage, sourceOf, type StageData } from './stage-data'
 import { StagePlan } from './stage-plan'
 import { trainStage } from './stage-training'
@@ -33,10 +33,11 @@ const base = ({ model, model_revision, precision, adapter, lora, use_peft, stage
 
 /** What a stage is trained on: a loaded run. */
 export interface Staged {
-  engine: Engine
+  engine: RunEngine
   chat: ChatFormat
   config: RunConfig
-  trainer: { readonly stepNumber: number; readonly tokensSeen: number }
+  trainer: Progress
+  at: KeptStart
 }
 
 /** Where data come from beside what the page sends. */
@@ -52,6 +53,8 @@ export interface StageHost {
   material: StageMaterial | null
   /** Of the GRPO loop. */
   doing(): Doing
+  /** Where the run stands after its last finished step or stage; null before the first. */
+  kept(): Checkpoint | null
   /** Whoever holds the model's slots lets them go. Throws where the run must not be trained. */
   makeRoom(): Promise<void>
   /** One after the other, with whatever else needs the run. */
@@ -71,6 +74,9 @@ const BUSY = {
 }
 /** Said where something else is wanted of the model meanwhile. */
 export const STAGE_BUSY = 'A stage is being trained. Wait for its end, or press Stop at the stage.'
+
+/** Of the engine. */
+const isGone = (error: unknown): error is PlaygroundError => error instanceof PlaygroundError && (error.kind === 'device-lost' || error.kind === 'memory')
 
 export class StageDesk {
   private running: Promise<void> | null = null
@@ -235,6 +241,8 @@ export class StageDesk {
   private async train({ kind, dataset, settings }: Extract<Command, { type: 'stage' }>, signal: AbortSignal): Promise<StageState> {
     const done: Record<string, number | null>[] = []
     let error: unknown = null
+    /** Until its first step is done. */
+    let before: TrainerState | null = null
     let rows = 0
     let source: Pick<StageRecord, 'source'> = {}
     const run = this.host.run()
@@ -247,6 +255,8 @@ export class StageDesk {
       rows = data.prepared.examples.length
       if (data.hub) source = { source: sourceOf(data.hub) }
       this.tell({ state: 'training' })
+      const kept = this.host.kept()?.state
+      before = kept?.version === run.engine.version ? kept : await run.engine.exportState()
       await trainStage({
         engine: run.engine,
         data,
@@ -257,13 +267,16 @@ export class StageDesk {
         onStep: (step, steps, metrics) => {
           if (done.length === 0 && !run.engine.lora) this.tell({ state: 'training' })
           done.push(metrics)
+          before = null
           this.post({ type: 'stage-progress', kind, step, steps, metrics })
         },
       })
     } catch (failure) {
       error = failure
     }
-    if (error instanceof PlaygroundError && (error.kind === 'device-lost' || error.kind === 'memory')) {
+    // As if it had never been begun: an engine that is gone is made again from what is kept.
+    if (run && before && !isGone(error)) await putBack(run, before).catch((failure: unknown) => (error = failure))
+    if (isGone(error)) {
       await this.host.lost(error)
       return { state: 'ended', steps: 0, error: describeError(error) }
     }
@@ -283,7 +296,7 @@ export class StageDesk {
     const tensors = await engine.exportParameters()
     await engine.importParameters(tensors)
     if (engine.lora) engine.freezeReference()
-    const checkpoint = { step: trainer.stepNumber, num_tokens: trainer.tokensSeen, state: await engine.exportState() }
+    const checkpoint = await checkpointOf({ engine, trainer })
     this.know([...this.records, stage])
     await this.host.ended(checkpoint, stage, engine.lora && { lora: engine.lora, baseModel: config.model, tensors })
   }
