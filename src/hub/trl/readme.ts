@@ -2,6 +2,7 @@
 
 import { datasetLabel } from '../../core/dataset'
 import { singleSpecs } from '../../core/environment-spec'
+import { rewardNames } from '../../core/reward-funcs'
 import type { RunRecord, StepSummary } from '../../core/run-record'
 import { processesFor } from './accelerate'
 import type { ServerOf } from './environment-files'
@@ -10,13 +11,29 @@ import { code, plainText } from './markdown'
 import { fileRows, mixPart, serversPart, writtenPart } from './readme-environment'
 import { PACKAGES, VLLM } from './versions'
 
-/** What the page measured last, where the folder goes on. */
-function lastSeen(history: readonly StepSummary[]): string {
+const meanOf = (values: readonly number[]): string => (values.reduce((sum, each) => sum + each, 0) / values.length).toFixed(3)
+
+/** What the page measured last, where the folder goes on; functions that are left out here are in it, and told. */
+function lastSeen({ config, environment }: RunRecord, history: readonly StepSummary[]): string {
   const recent = history.slice(-5)
   const rewards = recent.flatMap(({ metrics }) => metrics['reward'] ?? [])
   if (rewards.length === 0) return ''
-  const mean = rewards.reduce((sum, each) => sum + each, 0) / rewards.length
-  return ` The mean reward of the page’s last ${rewards.length === 1 ? 'step' : `${rewards.length} steps`} was ${mean.toFixed(3)}: the first rewards here should be like it.`
+  const seen = ` The mean reward of the page’s last ${rewards.length === 1 ? 'step' : `${rewards.length} steps`} was ${meanOf(rewards)}`
+  const stubs = config.grpo.reward_funcs.flatMap((func) => (func.name === 'custom' ? [code(func.called)] : []))
+  if (stubs.length === 0) return `${seen}: the first rewards here should be like it.`
+  // Of several environments, a mean is over the episodes of some.
+  const rest = config.environment.kind === 'mix' ? [] : recent.flatMap(({ metrics }) => restOf(config.grpo, environment.name, metrics) ?? [])
+  const without = rest.length === rewards.length ? `; without ${stubs.length === 1 ? 'it' : 'them'} ${meanOf(rest)}, which the first rewards here should be like` : ''
+  return `${seen}, with ${stubs.join(' and ')}, which ${stubs.length === 1 ? 'is a STUB' : 'are STUBs'} here and left out${without}.`
+}
+
+/** A step's mean reward without the functions that are JavaScript; null where one of the others was not measured. */
+function restOf({ reward_funcs, reward_weights }: RunRecord['config']['grpo'], environment: string, metrics: StepSummary['metrics']): number | null {
+  const parts = rewardNames(reward_funcs, environment).flatMap((name, i) => {
+    const mean = metrics[`rewards/${name}/mean`]
+    return reward_funcs[i]?.name === 'custom' ? [] : [typeof mean === 'number' ? mean * (reward_weights?.[i] ?? 1) : null]
+  })
+  return parts.reduce<number | null>((sum, part) => (sum === null || part === null ? null : sum + part), 0)
 }
 
 export interface ReadmeFacts {
@@ -40,7 +57,7 @@ export function readme(run: RunRecord, { history, servers, adapter, base, start 
   const model = base ? 'base/' : config.model
   return `# ${plainText(run.name)}, continued in TRL
 
-This folder goes on with a run of GRPO Playground after its step ${run.step}, with TRL's GRPOTrainer: ${rows ? `the same dataset (${code(label)}),\nreward functions and settings,` : `the same ${isMix ? 'environments' : 'environment'} (${code(environment.name)}),\nprompts, tools, rewards and settings,`} and the ${adapter ? 'trained LoRA' : 'trained model'} as the start.${lastSeen(history)}
+This folder goes on with a run of GRPO Playground after its step ${run.step}, with TRL's GRPOTrainer: ${rows ? `the same dataset (${code(label)}),\nreward functions and settings,` : `the same ${isMix ? 'environments' : 'environment'} (${code(environment.name)}),\nprompts, tools, rewards and settings,`} and the ${adapter ? 'trained LoRA' : 'trained model'} as the start.${lastSeen(run, history)}
 
 | file | what it is |
 |---|---|
@@ -58,7 +75,7 @@ pip install -r requirements.txt
 accelerate launch --config_file accelerate/single_gpu.yaml train.py --report-to trackio   # pip install trackio; or leave it out
 python train.py --steps 2                                                                  # a trial, also without a GPU
 \`\`\`
-
+${base ? `\nWhen the adapter is saved, PEFT may warn twice that it finds no config file in ${code(config.model)}: the Hub does not have this model, which is base/ here. Nothing is lost by it.\n` : ''}
 ## Several GPUs
 
 \`\`\`sh

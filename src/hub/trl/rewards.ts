@@ -44,6 +44,19 @@ export function unjudged({ environment, grpo: { reward_funcs } }: Pick<RunConfig
   return `    sys.exit(${pyString(`The page judged with ${called.join(', ')}, which ${are} JavaScript: write ${them} in Python where train.py says STUB, then remove this line.`)})\n`
 }
 
+/** Lines of main that say at the start what the rewards lack of the page's; '' where nothing, and where main ends there. */
+export function toldStubs(config: Pick<RunConfig, 'environment' | 'grpo'>): string {
+  const { reward_funcs } = config.grpo
+  const called = reward_funcs.flatMap((func) => (func.name === 'custom' ? [func.called] : []))
+  const [are, them] = called.length === 1 ? ['is', 'a STUB'] : ['are', 'STUBs']
+  const lacks = [
+    ...(called.length > 0 ? [`without ${called.join(', ')}, which ${are} JavaScript and ${them} below`] : []),
+    ...(config.environment.kind !== 'prompts' && reward_funcs.some((func) => func.name === 'environment' && func.take !== 'own') ? ["with the environment's own rule in place of the page's, a STUB below"] : []),
+  ]
+  if (lacks.length === 0 || unjudged(config) !== '') return ''
+  return `    if os.environ.get("RANK", "0") == "0":\n        print(${pyString(`The rewards are not those of the page: ${lacks.join(', and ')}.`)})\n`
+}
+
 /** Weights of the functions that train.py has. */
 export function mappedWeights(funcs: readonly RewardFunc[], weights: readonly number[]): number[] {
   return weights.filter((_, i) => funcs[i]?.name !== 'custom')

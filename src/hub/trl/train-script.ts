@@ -5,7 +5,7 @@ import { singleSpecs } from '../../core/environment-spec'
 import type { RunRecord } from '../../core/run-record'
 import { mixParts } from './mix-parts'
 import { promptParts, withoutEnvironmentReward } from './prompt-parts'
-import { limitImports, rewardImports, rewardLines, unjudged } from './rewards'
+import { limitImports, rewardImports, rewardLines, toldStubs, unjudged } from './rewards'
 import { type EvaluationParts, evaluationParts } from './evaluation'
 import { rolloutComment } from './javascript'
 import { comment, docstring, py, pyString } from './python'
@@ -201,7 +201,7 @@ function mainFunction(config: RunConfig, members: readonly Member[], task: TaskP
     """Train, and save the adapter."""
     args = arguments()
     sys.path.insert(0, str(args.folder))
-${unjudged(config)}${limitImports(grpo.reward_funcs, members)}${task.imports}
+${unjudged(config)}${toldStubs(config)}${limitImports(grpo.reward_funcs, members)}${task.imports}
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     episodes = PROMPTS_PER_STEP * NUM_GENERATIONS
     if episodes % processes:

@@ -196,6 +196,21 @@ describe('README.md', () => {
     for (const part of ['accelerate launch --config_file accelerate/single_gpu.yaml train.py', '--num_processes 8', 'hf jobs uv run --flavor', '--vllm colocate', 'trl vllm-serve --model base/', '**Done.**']) {
       expect(text).toContain(part)
     }
+    expect(text).toContain('finds no config file in `models/tiny-qwen3`')
+    expect(files(run(HUB), { base: [] })['README.md']).not.toContain('finds no config file')
+  })
+
+  it('tells what a mean of the page includes that is left out here, and the mean without it where that was measured', () => {
+    const reward_funcs: GrpoConfig['reward_funcs'] = [{ name: 'environment', take: 'own' }, { name: 'custom', called: 'brief', code: '' }]
+    const record = run({}, { reward_funcs, reward_weights: [2, 1] })
+    const step = (n: number, metrics: Record<string, number>) => ({ step: n, metrics }) as unknown as StepSummary
+    const measured = [step(1, { reward: 0.9, 'rewards/lane/mean': 0.25, 'rewards/brief/mean': 0.4 }), step(2, { reward: 1.1, 'rewards/lane/mean': 0.35, 'rewards/brief/mean': 0.4 })]
+    expect(files(record, { history: measured })['README.md']).toContain('was 1.000, with `brief`, which is a STUB here and left out; without it 0.600, which the first rewards here should be like.')
+    expect(files(record, { history: [step(1, { reward: 0.9 })] })['README.md']).toContain('was 0.900, with `brief`, which is a STUB here and left out.')
+    expect(train(record)).toMatch(/def main.*print\("The rewards are not those of the page: without brief, which is JavaScript and a STUB below\."\)\n.*\n {8}reward_funcs=/s)
+    expect(train(run())).not.toContain('not those of the page')
+    expect(train(run({}, { reward_funcs: reward_funcs.slice(1) }))).not.toContain('not those of the page')
+    expect(train(run({}, { reward_funcs: [{ name: 'environment', take: 'sum' }] }))).toContain("the environment's own rule in place of the page's")
   })
 })
 
