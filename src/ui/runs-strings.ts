@@ -21,6 +21,7 @@ export const RUNS_STRINGS = {
   dropped: (n: number) =>
     n === 1 ? 'The episodes of its first step were dropped for room; its numbers stay.' : `The episodes of its first ${n} steps were dropped for room; their numbers stay.`,
   changes: {
+    rewards: (sum: string) => `reward_funcs ${sum}`,
     targets: (names: string) => `target_modules ${names}`,
     adapter: 'starting LoRA',
     tools: 'tools edited',

@@ -14,6 +14,15 @@ it('what a person changed of the preset is named with its value, the seed apart'
   expect(changedSettings(own).filter((text) => text === 'prompts edited')).toEqual([])
 })
 
+it('other reward functions than the environment’s own are named first, with their weights', () => {
+  const grpo = (change: object) => ({ ...LANE, grpo: { ...LANE.grpo, learning_rate: 0.00005, ...change } })
+  const own = { name: 'custom', called: 'my_reward', code: '' } as const
+  const lane = LANE.grpo.reward_funcs[0]
+  expect(changedSettings(grpo({ reward_funcs: [lane, own] }))).toEqual(['reward_funcs lane + my_reward', 'learning_rate 5e−5'])
+  expect(changedSettings(grpo({ reward_funcs: [{ name: 'environment', take: 'sum' }, own], reward_weights: [1, 0.5] }))[0]).toBe('reward_funcs lane (sum) + 0.5 × my_reward')
+  expect(changedSettings(grpo({ reward_weights: [2] }))[0]).toBe('reward_funcs 2 × lane')
+})
+
 it('runs of one name are told apart by seed and date, and at last by a number', () => {
   const seed = (n: number) => ({ ...LANE, grpo: { ...LANE.grpo, seed: n } })
   const runs = [

@@ -1,7 +1,10 @@
 /** What tells kept runs apart: the seed and what a person changed of the preset, and names that no two of them share. */
 
 import type { RunConfig } from '../../core/config'
+import { specName } from '../../core/environment-spec'
+import { rewardNames } from '../../core/reward-funcs'
 import type { RunRecord } from '../../core/run-record'
+import { isSame } from '../../core/same'
 import { isHubModel } from '../../env/models'
 import { withModel } from '../../store/model-settings'
 import { defaultConfig } from '../../store/presets'
@@ -19,7 +22,10 @@ export function changedSettings(config: RunConfig): string[] {
   })
   const targets = config.lora.target_modules.join()
   const words = S.runs.changes
+  const { reward_funcs, reward_weights } = config.grpo
   return [
+    // First: rewards of another scale cannot be compared.
+    ...(isSame([reward_funcs, reward_weights], [base.grpo.reward_funcs, base.grpo.reward_weights]) ? [] : [words.rewards(rewardSum(config))]),
     ...settings,
     ...(targets === base.lora.target_modules.join() ? [] : [words.targets(targets)]),
     // Of a shipped model it is float32 always.
@@ -29,6 +35,13 @@ export function changedSettings(config: RunConfig): string[] {
     // A server brings prompts of its own.
     ...(config.environment.kind === 'openenv' || (config.system_prompt === base.system_prompt && config.user_prompt === base.user_prompt) ? [] : [words.prompts]),
   ]
+}
+
+/** 'lane + 0.5 × my_reward': the environment's reward under its name. */
+function rewardSum({ environment, grpo: { reward_funcs, reward_weights } }: RunConfig): string {
+  const names = rewardNames(reward_funcs, specName(environment))
+  const terms = reward_funcs.map((func, i) => `${names[i]}${func.name === 'environment' && func.take !== 'own' ? ` (${func.take})` : ''}`)
+  return terms.map((term, i) => ((reward_weights?.[i] ?? 1) === 1 ? term : `${plain(reward_weights?.[i] ?? 1)} × ${term}`)).join(' + ')
 }
 
 /** A name for each run by its id: as it is where it is the only one, else with seed and date, and at last a number. */
