@@ -173,6 +173,21 @@ describe('what the buttons do', () => {
     expect(types()).toEqual(['configure', 'configure'])
   })
 
+  it('knows which environment was turned down, while the run before it stands', () => {
+    const { controller, port, setup } = page('#v=1&env=lane')
+    controller.start()
+    port.say(...engineMessages(), ...stepMessages(1), { type: 'state', state: { state: 'paused', step: 1 } })
+    const lane = setup.getState().config
+    const other = { kind: 'openenv', url: 'ws://localhost:5307' } as const
+    controller.chooseEnvironment(other)
+    controller.consent()
+    expect([port.sent.at(-1)?.type, setup.getState().turnedDown]).toEqual(['configure', null])
+    port.say({ type: 'configured', config: lane }, { type: 'state', state: { state: 'failed', error: 'It is no OpenEnv server.', advice: '', recoverable: true, kind: 'environment' } })
+    expect(setup.getState()).toMatchObject({ turnedDown: other, applied: { environment: lane.environment } })
+    port.say({ type: 'state', state: { state: 'running', until: 'limit' } })
+    expect(setup.getState().turnedDown).toBeNull()
+  })
+
   it('lets a run go on to a later end', () => {
     const { controller, port, setup } = page()
     controller.start()

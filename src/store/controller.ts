@@ -3,6 +3,7 @@
 import type { RunConfig } from '../core/config'
 import type { EnvironmentSpec } from '../core/environment-spec'
 import type { EvaluationHow, RunRecord } from '../core/run-record'
+import { isSame } from '../core/same'
 import type { Command, EvaluationResult, Grain, Message } from '../worker/protocol'
 import { createModelActions, type ModelActions } from './model-actions'
 import { needsLoad } from './model-settings'
@@ -83,7 +84,8 @@ export function createController(
     }
     if (message.type === 'environment') offerPrompts(message)
     // A failed change: the controls keep it, the run that goes on has these.
-    if (message.type === 'configured') setup.setState({ applied: message.config })
+    if (message.type === 'configured') setup.setState(({ applied }) => ({ applied: message.config, turnedDown: applied && !isSame(applied.environment, message.config.environment) ? applied.environment : null }))
+    if (message.type === 'state' && message.state.state !== 'failed' && setup.getState().turnedDown !== null) setup.setState({ turnedDown: null })
     const ended = message.type === 'cleared' && !opening
     if (message.type === 'cleared') opening = false
     if (ended || message.type === 'restored') selection.setState({ step: null, token: null })

@@ -128,8 +128,8 @@ it('is played with the controls’ settings, but on the environment that is conn
   const lane = defaultConfig()
   const echo = defaultConfig({ kind: 'builtin', name: 'echo' })
   const edited = { ...lane, system_prompt: 'Other.' }
-  expect(playedConfig({ config: edited, applied: lane, problems: [], awaitsConsent: false, refused: [], refusedStages: [], pressed: false, resuming: null })).toBe(edited)
-  expect(playedConfig({ config: echo, applied: lane, problems: [], awaitsConsent: false, refused: [], refusedStages: [], pressed: false, resuming: null })).toBe(lane)
-  const changes = (config: typeof lane, applied: typeof lane | null) => playsChanges({ config, applied, problems: [], awaitsConsent: false, refused: [], refusedStages: [], pressed: false, resuming: null })
+  expect(playedConfig({ config: edited, applied: lane, problems: [], awaitsConsent: false, refused: [], refusedStages: [], pressed: false, turnedDown: null, resuming: null })).toBe(edited)
+  expect(playedConfig({ config: echo, applied: lane, problems: [], awaitsConsent: false, refused: [], refusedStages: [], pressed: false, turnedDown: null, resuming: null })).toBe(lane)
+  const changes = (config: typeof lane, applied: typeof lane | null) => playsChanges({ config, applied, problems: [], awaitsConsent: false, refused: [], refusedStages: [], pressed: false, turnedDown: null, resuming: null })
   expect([changes(edited, lane), changes({ ...lane, backend: 'wasm' }, lane), changes(echo, lane), changes(edited, null)]).toEqual([true, false, false, false])
 })

@@ -2,6 +2,7 @@
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { RunConfig } from '../core/config'
+import type { EnvironmentSpec } from '../core/environment-spec'
 import { isSame } from '../core/same'
 import type { Command } from '../worker/protocol'
 import { defaultConfig } from './presets'
@@ -28,6 +29,8 @@ export interface SetupView {
   refusedStages: readonly RefusedStage[]
   /** Train or Step was pressed before the model was there: it begins then. */
   pressed: boolean
+  /** The environment that could not be taken, while the run before it stands; null mostly. */
+  turnedDown: EnvironmentSpec | null
   /** What loads a kept run, while that has not come. */
   resuming: Extract<Command, { type: 'resume' }> | null
 }
@@ -35,7 +38,7 @@ export interface SetupView {
 export type SetupStore = StoreApi<SetupView>
 
 export function createSetupStore(): SetupStore {
-  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false, refused: [], refusedStages: [], pressed: false, resuming: null }))
+  return createStore<SetupView>(() => ({ config: defaultConfig(), applied: null, problems: [], awaitsConsent: false, refused: [], refusedStages: [], pressed: false, turnedDown: null, resuming: null }))
 }
 
 /** Whether two configs say the same. */

@@ -151,6 +151,8 @@ describe('the sentence of state', () => {
     expect(failed('device-lost', false)).toBe('Stopped · the GPU was lost')
     expect(failed('memory', true)).toBe('Stopped · not enough memory · nothing was trained yet')
     expect(failed('environment', true, ...stepMessages(1, small))).toMatch(/^Stopped · the environment cannot be used · .* step 1$/)
+    const down = after([...stepMessages(1, small), state({ state: 'failed', error: '', advice: '', recoverable: true, kind: 'environment' })])
+    expect(describeRun(down, 0, { turnedDown: 'localhost:5307' })).toMatch(/^Stopped · localhost:5307 cannot be used · .* step 1$/)
     expect(failed('non-finite', true)).toMatch(/^Stopped · a number was not finite/)
     expect([failed('model', false), failed(null, false)]).toEqual(['Stopped by an error', 'Stopped by an error'])
   })
@@ -166,7 +168,7 @@ describe('the sentence of state', () => {
   })
 
   it('says why it finished, or how far Resume goes on', () => {
-    expect(describeRun(after([state({ state: 'finished', step: 6, reason: 'step-limit' })]), 0, 20)).toBe('Step 6 is done · Resume goes on to step 20')
+    expect(describeRun(after([state({ state: 'finished', step: 6, reason: 'step-limit' })]), 0, { later: 20 })).toBe('Step 6 is done · Resume goes on to step 20')
     expect(describeRun(after([state({ state: 'finished', step: 50, reason: 'step-limit' })]), 0)).toContain('max_steps')
     expect(describeRun(after([state({ state: 'finished', step: 31, reason: 'target-reward' })]), 0)).toContain(
       'target_reward reached at step 31',

@@ -7,8 +7,16 @@ import type { RunState } from '../worker/protocol'
 import { DURATIONS } from './durations'
 import { bytes, duration, roughTime, speed, timeLeft } from './format'
 
-/** What the page is doing, as one sentence; `now` in ms on the clock of the store. `later`: the step to which Resume goes on from a run that has ended. */
-export function describeRun(view: RunView, now: number, later: number | null = null): string {
+/** What the settings tell beside the run. */
+export interface Beside {
+  /** The step to which Resume goes on from a run that has ended. */
+  later?: number | null
+  /** The environment that could not be taken, while the run before it stands. */
+  turnedDown?: string | null
+}
+
+/** What the page is doing, as one sentence; `now` in ms on the clock of the store. */
+export function describeRun(view: RunView, now: number, { later = null, turnedDown = null }: Beside = {}): string {
   const { run } = view
   if (view.evaluation && view.evaluation.step === undefined && !isActive(run)) {
     const { split, done, total } = view.evaluation
@@ -34,7 +42,7 @@ export function describeRun(view: RunView, now: number, later: number | null = n
         ? `Finished · max_steps reached at step ${run.step}`
         : `Finished · target_reward reached at step ${run.step}`
     case 'failed':
-      return describeFailure(run, view)
+      return describeFailure(run, view, turnedDown)
   }
 }
 
@@ -62,7 +70,7 @@ export function describePace({ bytesPerSecond, secondsLeft }: Overall): string[]
 }
 
 /** What kind of failure it was, and what is left; why and what to do stand below the bar. */
-function describeFailure({ kind, recoverable }: Extract<RunState, { state: 'failed' }>, { history }: RunView): string {
+function describeFailure({ kind, recoverable }: Extract<RunState, { state: 'failed' }>, { history }: RunView, turnedDown: string | null): string {
   const step = history.at(-1)?.step
   const kept = !recoverable ? [] : [step === undefined ? 'nothing was trained yet' : `the adapter is kept as it was after step ${step}`]
   switch (kind) {
@@ -71,7 +79,7 @@ function describeFailure({ kind, recoverable }: Extract<RunState, { state: 'fail
     case 'memory':
       return ['Stopped · not enough memory', ...kept].join(' · ')
     case 'environment':
-      return ['Stopped · the environment cannot be used', ...kept].join(' · ')
+      return [`Stopped · ${turnedDown ?? 'the environment'} cannot be used`, ...kept].join(' · ')
     case 'non-finite':
       return ['Stopped · a number was not finite', ...kept].join(' · ')
     default:

@@ -28,7 +28,7 @@ const CLOSE_CODES: Record<number, string> = {
   1001: 'the server is going away',
   1002: 'the server saw a protocol error',
   1003: 'the server refused the kind of data',
-  1006: 'the connection broke off without a farewell (server down, network, or a proxy)',
+  1006: 'the connection broke off and was not closed by the server (server down, network, or a proxy)',
   1007: 'the server saw malformed data',
   1008: 'the server refused the session by its policy',
   1009: 'a frame was larger than the server or a proxy allows',

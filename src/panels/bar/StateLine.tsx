@@ -1,6 +1,7 @@
 /** The one sentence of what is going on; a calmer copy of it speaks to screen readers. */
 
 import { useEffect, useRef, useState } from 'react'
+import { specName } from '../../core/environment-spec'
 import type { LoadProgress } from '../../core/events'
 import { isFresh } from '../../store/controller'
 import { useModels, useReplay, useRun, useSetup } from '../../store/hooks'
@@ -37,7 +38,8 @@ export function StateLine() {
   const pressed = useSetup((setup) => setup.pressed) && view.run.state === 'loading'
   const beside = [pressed ? S.controls.thenTrains : null, absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests ? describeCompared(compared) : null]
   const later = useSetup((setup) => laterEnd(setup, view.run))
-  const said = waits ?? [describeRun(view, now, later), ...beside.filter((part) => part !== null)].join(' · ')
+  const turnedDown = useSetup((setup) => setup.turnedDown && specName(setup.turnedDown))
+  const said = waits ?? [describeRun(view, now, { later, turnedDown }), ...beside.filter((part) => part !== null)].join(' · ')
   // Beside the badge of a recording there is room for few words.
   const loads = waits === null && view.run.state === 'loading' && view.run.total !== null
   const sentence = !replay || loads ? said : waits === null && view.run.state === 'ready' ? S.replay.ready : `${S.replay.name} · ${said}`

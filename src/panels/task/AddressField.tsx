@@ -31,8 +31,11 @@ export function AddressField() {
   const to = connected?.spec.kind === 'openenv' ? connected.spec.url : null
   const isConnected = to !== null && !why && read.ok && read.value === to
   const failed = useRun(({ run }) => (run.state === 'failed' && run.kind === 'environment' ? run : null))
-  const applied = useSetup((s) => (s.applied?.environment.kind === 'openenv' ? s.applied.environment.url : null))
-  const refused = failed && !why && read.ok && read.value === applied ? failed : null
+  const tried = useSetup(({ applied, turnedDown }) => {
+    const spec = turnedDown ?? applied?.environment
+    return spec?.kind === 'openenv' ? spec.url : null
+  })
+  const refused = failed && !why && read.ok && read.value === tried ? failed : null
   const submit = () => {
     const read = readAddress(text, location.protocol)
     setWhy(read.ok ? null : read.why)
