@@ -109,8 +109,9 @@ export async function drawBatch(options: GrpoTrainerOptions, step: number, aroun
 }
 
 function score(options: GrpoTrainerOptions, episodes: Episode[], step: number, signal: AbortSignal | undefined): Promise<Logged> {
-  const { config, environment, callCustom } = options
-  return scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, chosen: chosenBy(options), step, ...(callCustom && { callCustom }), ...(signal && { signal }) })
+  const { config, environment, callCustom, onEvent } = options
+  const onRemark = (text: string): void => onEvent({ type: 'notice', level: 'warning', text })
+  return scoreEpisodes(episodes, { grpo: config.grpo, environment: environment.name, chosen: chosenBy(options), step, onRemark, ...(callCustom && { callCustom }), ...(signal && { signal }) })
 }
 
 /** Groups from `firstGroup` on; `discarded` are those that they replace, null for the first draw. */

@@ -136,6 +136,18 @@ describe('scoring', () => {
     expect([episodes[0]?.reward, logged.means()]).toEqual([0.25, { mine: 2 }])
   })
 
+  it('says where a function gave NaN, which counts as no opinion', async () => {
+    const said: string[] = []
+    const onRemark = (text: string) => void said.push(text)
+    const mine = grpo([{ name: 'custom', called: 'my_reward', code: '' }])
+    const callCustom = (_: unknown, { completions }: { completions: readonly unknown[] }) => Promise.resolve({ rewards: completions.map((_completion, i) => (i === 0 ? null : 1)), nan: 1 })
+    const episodes = [episode('a', 1), episode('b', 1)]
+    await score(episodes, mine, { callCustom, onRemark })
+    expect([episodes.map(({ reward }) => reward), said]).toEqual([[null, 1], [expect.stringContaining('my_reward gave NaN, which counts as no opinion')]])
+    await score(episodes, mine, { callCustom: () => Promise.resolve({ rewards: [1, 1] }), onRemark })
+    expect(said).toHaveLength(1)
+  })
+
   it('refuses what it cannot call, naming what to do', async () => {
     await expect(score([episode('a', 1)], grpo([{ name: 'accuracy_reward' }]))).rejects.toMatchObject({ kind: 'config', message: expect.stringContaining('solution') as string })
     await expect(score([episode('a', 1)], grpo([{ name: 'custom', called: 'f', code: '' }]))).rejects.toMatchObject({ kind: 'config' })

@@ -35,6 +35,8 @@ interface Given {
   rewards: (number | null)[]
   metrics?: Metrics
   counts?: Readonly<Record<string, number>>
+  /** Completions that it gave NaN. */
+  nan?: number
 }
 
 export interface ScoringOptions {
@@ -46,6 +48,8 @@ export interface ScoringOptions {
   step: number
   /** Absent: this place has no sandbox. */
   callCustom?: CallCustom
+  /** Hears what a person should know of the functions, in a sentence that is the same at every step. */
+  onRemark?: (text: string) => void
   signal?: AbortSignal
 }
 
@@ -53,8 +57,8 @@ export interface ScoringOptions {
 export function assertJudged({ name, rewardless, unrewarded }: { name: string; rewardless?: boolean; unrewarded?: string }, { reward_funcs, reward_weights }: Pick<GrpoConfig, 'reward_funcs' | 'reward_weights'>): void {
   if (!rewardless || !isOwnRewardAlone(reward_funcs, reward_weights)) return
   // A class of the person's own can be given one.
-  if (unrewarded !== undefined) throw new PlaygroundError('config', `Nobody judges the episodes: ${unrewarded}, and no reward function is chosen.`, 'Let get_reward() of the class return what the episode earned, or add a reward function under reward_funcs.')
-  throw new PlaygroundError('config', `Nobody judges the episodes: ${name} gave no reward of its own, and no reward function is chosen.`, 'Add one under Reward functions; a rollout_func is judged by the environment where it plays it (trainer.environment.open).')
+  if (unrewarded !== undefined) throw new PlaygroundError('config', `Nobody judges the episodes: ${unrewarded}, and no reward function is chosen.`, 'Let get_reward() of the class return what the episode earned, or add a reward function under reward_funcs in the settings.')
+  throw new PlaygroundError('config', `Nobody judges the episodes: ${name} gave no reward of its own, and no reward function is chosen.`, 'Add one under reward_funcs in the settings; a rollout_func is judged by the environment where it plays it (trainer.environment.open).')
 }
 
 /** Of a run of several environments, for ScoringOptions; undefined for one. */
@@ -68,7 +72,7 @@ export function assertLimits({ reward_funcs }: Pick<GrpoConfig, 'reward_funcs'>,
   const idle = chosen && reward_funcs.find((func) => !names.some((name) => isFor(func, name, chosen)))
   if (!idle) return
   const all = [...new Set(Object.values(chosen))].join(', ')
-  throw new PlaygroundError('config', `${rewardName(idle, 'The environment’s reward')} is limited to ${(idle.only ?? []).join(', ')}, and this run has ${all}.`, 'Choose which environments it judges under Reward functions.')
+  throw new PlaygroundError('config', `${rewardName(idle, 'The environment’s reward')} is limited to ${(idle.only ?? []).join(', ')}, and this run has ${all}.`, 'Choose which environments it judges under reward_funcs in the settings.')
 }
 
 /**
@@ -100,6 +104,7 @@ export async function scoreEpisodes(episodes: readonly Episode[], options: Scori
     const given: Given = isIdle ? { rewards: [] } : await column(func, own, own.length === scorable.length ? args : argumentsOf(own, options), options)
     columns.push(amongAll(scorable, own, given.rewards))
     logged.add(given.metrics ?? {}, given.counts)
+    if ((given.nan ?? 0) > 0) options.onRemark?.(`${rewardName(func, options.environment)} gave NaN, which counts as no opinion. Return null where it has none, and mend the sum where it has one.`)
   }
   const sums = weightedRewards(columns, reward_weights ?? reward_funcs.map(() => 1))
   const places = new Map(scorable.map((episode, i) => [episode, i]))
@@ -162,7 +167,7 @@ export function argumentsOf(episodes: readonly Episode[], { environment, step, g
 async function column(func: RewardFunc, episodes: readonly Episode[], args: CustomArguments, { callCustom, signal }: ScoringOptions): Promise<Given> {
   if (func.name === 'environment') return { rewards: episodes.map((episode) => environmentReward(episode, func.take)) }
   if (func.name === 'custom') {
-    if (!callCustom) throw new PlaygroundError('config', `The reward function ${func.called} was not allowed to run.`, 'Read its code under Reward functions and allow it.')
+    if (!callCustom) throw new PlaygroundError('config', `The reward function ${func.called} was not allowed to run.`, 'Read its code under reward_funcs in the settings and allow it.')
     return callCustom(func, args, signal)
   }
   // Of several environments, those without the column are not this function's.

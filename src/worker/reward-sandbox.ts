@@ -28,6 +28,6 @@ export const callWithHosts =
   (hosts: readonly string[]): CallCustom =>
   async (func, args, signal) => {
     const client = clients.get(hostsKey(hosts))
-    if (!client) throw new PlaygroundError('config', `The reward function ${func.called} was not allowed to run${network(hosts)}.`, 'Read its code under Reward functions and allow it.')
+    if (!client) throw new PlaygroundError('config', `The reward function ${func.called} was not allowed to run${network(hosts)}.`, 'Read its code under reward_funcs in the settings and allow it.')
     return client.call(func, args, { ...(signal && { signal }) })
   }

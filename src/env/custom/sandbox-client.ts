@@ -41,6 +41,8 @@ export interface CustomResult {
   counts?: Record<string, number>
   /** What it wrote with console.log. */
   logs: string[]
+  /** Completions that it gave NaN: TRL's word for no opinion, and mostly a mistake. Absent for none. */
+  nan?: number
 }
 
 export interface CallOptions {
@@ -109,9 +111,9 @@ export function sandboxClient(port: MessagePort): SandboxClient {
 
 /** What the sandbox answered, as rewards or as the error that a person can mend. */
 export function readAnswer(called: string, answer: Answer, completions: number, seconds: number): CustomResult {
-  const mend = 'Mend it under Reward functions and try it on completions there.'
+  const mend = 'Mend it under reward_funcs in the settings and try it on completions there.'
   if (answer.stopped) throw new PlaygroundError('stopped', 'The run was stopped.')
-  if (answer.refused) throw new PlaygroundError('config', `The reward function ${called} was not allowed to run.`, 'Read its code under Reward functions and allow it.')
+  if (answer.refused) throw new PlaygroundError('config', `The reward function ${called} was not allowed to run.`, 'Read its code under reward_funcs in the settings and allow it.')
   if (answer.timedOut) throw new PlaygroundError('config', `The reward function ${called} took longer than ${seconds} s and was ended.`, mend)
   if (answer.error !== undefined) throw new PlaygroundError('config', codeFailure(`The reward function ${called}`, answer), mend)
   const { rewards } = answer
@@ -120,7 +122,8 @@ export function readAnswer(called: string, answer: Answer, completions: number, 
   const logged = Object.entries(answer.metrics ?? {})
   const metrics = Object.fromEntries(logged.map(([name, values]) => [name, values.reduce((a, b) => a + b, 0) / values.length]))
   const counts = Object.fromEntries(logged.map(([name, { length }]) => [name, length]))
-  return { rewards: rewards.map((reward, i) => readReward(called, reward, i)), metrics, counts, logs: answer.logs ?? [] }
+  const nan = rewards.filter((reward) => Number.isNaN(reward)).length
+  return { rewards: rewards.map((reward, i) => readReward(called, reward, i)), metrics, counts, logs: answer.logs ?? [], ...(nan > 0 && { nan }) }
 }
 
 function readReward(called: string, reward: unknown, i: number): number | null {
@@ -131,4 +134,4 @@ function readReward(called: string, reward: unknown, i: number): number | null {
   throw new PlaygroundError('config', `The reward function ${called} gave completion ${i + 1} ${describe(reward)}, which is no number.`, 'Return a finite number, or null for no opinion.')
 }
 
-const describe = (value: unknown): string => (value === undefined ? 'nothing' : typeof value === 'number' ? String(value) : typeof value === 'string' ? value : (JSON.stringify(value) ?? 'something else')).slice(0, 60)
+const describe = (value: unknown): string => (value === undefined ? 'nothing' : typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? 'something else')).slice(0, 60)

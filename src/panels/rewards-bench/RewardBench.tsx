@@ -61,7 +61,7 @@ export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
       )}
       {own && hosts.length > 0 && <p className="note network-words">{waiting ? N.asks(hosts) : N.reaches(hosts)}</p>}
       <button type="button" className="button" data-testid="try-rewards" disabled={tried === 'trying' || (episodes.length === 0 && !waiting)} onClick={start}>
-        {tried === 'trying' ? W.trying : waiting ? W.allow(hosts.length > 0) : W.try}
+        {tried === 'trying' ? W.trying : waiting ? W.allow(hosts.length > 0, episodes.length > 0) : W.try}
       </button>
       <div aria-live="polite">{tried !== null && tried !== 'trying' && tried.of === reward_funcs && <Results {...tried} />}</div>
     </section>
@@ -69,6 +69,8 @@ export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
 }
 
 function Results({ result: { names, columns, sums }, places }: { result: Tried; places: number[] }) {
+  // Without one of its terms there is no sum.
+  const isWhole = columns.every(({ error }) => error === null)
   return (
     <>
       {columns.map(({ error }, k) =>
@@ -89,25 +91,30 @@ function Results({ result: { names, columns, sums }, places }: { result: Tried; 
                     {name}
                   </th>
                 ))}
-                <th scope="col">{W.sum}</th>
+                {isWhole && <th scope="col">{W.sum}</th>}
               </tr>
             </thead>
             <tbody>
               {places.map((place, i) => (
                 <tr key={place}>
                   <th scope="row">{place}</th>
-                  {columns.map(({ rewards }, k) => (
-                    <td key={k}>{W.value(rewards[i] ?? null)}</td>
+                  {columns.map(({ rewards, error }, k) => (
+                    <td key={k}>{error === null ? W.value(rewards[i] ?? null) : W.failed}</td>
                   ))}
-                  <td>{W.value(sums[i] ?? null)}</td>
+                  {isWhole && <td>{W.value(sums[i] ?? null)}</td>}
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {columns.map(({ metrics, logs }, k) => (
+      {columns.map(({ metrics, logs, nan = 0 }, k) => (
         <div key={k}>
+          {nan > 0 && (
+            <p className="why" data-testid="reward-nan">
+              {W.nan(names[k] ?? '', nan)}
+            </p>
+          )}
           {Object.entries(metrics).map(([name, value]) => (
             <p key={name} className="note">
               {W.metrics} {name}: {number(value)}

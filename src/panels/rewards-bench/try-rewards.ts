@@ -17,7 +17,7 @@ export interface TriedEpisode {
 export interface Tried {
   names: string[]
   /** By function; an error instead of rewards where it failed. */
-  columns: { rewards: (number | null)[]; error: string | null; metrics: Record<string, number | null>; logs: readonly string[] }[]
+  columns: { rewards: (number | null)[]; error: string | null; metrics: Record<string, number | null>; logs: readonly string[]; /** Completions that it gave NaN. */ nan?: number }[]
   sums: (number | null)[]
 }
 
