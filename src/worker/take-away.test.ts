@@ -147,6 +147,14 @@ describe('an export', () => {
     const empty = runRecord('empty', { lora })
     await archive.addStep(empty, summary(1), keptStep(1), null)
     expect(await desk()('adapter', 'empty')).toMatchObject({ ok: false, error: expect.stringContaining('has no adapter yet') as string })
+    // Every weight of it was trained.
+    await archive.addStep(runRecord('full', { lora: null }), summary(1), keptStep(1), (await archive.checkpoint('run')) ?? null)
+    const { files } = await exportFiles(await readKept(archive, 'full'), 'everything')
+    for (const folder of ['adapter', 'trl']) {
+      const why = files.find(({ path }) => path === `${folder}/NOT-INCLUDED.txt`)?.content
+      expect(why).toContain('trained every weight (use_peft is off), so it has no adapter.')
+      expect(why).not.toContain('Train at least one step')
+    }
     const hub = runRecord('hub', { lora, config: { ...runRecord('x').config, model: 'Qwen/Qwen3-0.6B' } })
     await archive.addStep(hub, summary(1), keptStep(1), null)
     expect(await desk()('merged', 'hub')).toMatchObject({ ok: false, error: expect.stringContaining('not merged in the browser') as string })

@@ -53,7 +53,8 @@ export async function readKept(archive: RunArchive, id: string): Promise<Kept> {
 }
 
 function trained({ run, checkpoint }: Kept): { lora: LoraConfig; tensors: NamedTensor[] } {
-  if (!checkpoint || !run.lora) throw new PlaygroundError('config', `"${run.name}" has no adapter yet.`, 'Train at least one step first.')
+  if (!run.lora) throw new PlaygroundError('config', `"${run.name}" trained every weight (use_peft is off), so it has no adapter.`, 'Take the merged model: it is the whole model as it was trained.')
+  if (!checkpoint) throw new PlaygroundError('config', `"${run.name}" has no adapter yet.`, 'Train at least one step first.')
   return { lora: run.lora, tensors: checkpoint.state.parameters }
 }
 
