@@ -16,7 +16,7 @@ import type { RunStore } from './run-store'
 import type { SelectionStore } from './selection-store'
 import { type SettingKey, type SettingValue, withSettings } from './settings'
 import { hasChanges, isToMeasure, onlyEndDiffers, type SetupStore, type SetupView } from './setup-store'
-import { isActive, isBroken, type RunView } from './view'
+import { isActive, isBroken, isMeasuring, type RunView } from './view'
 
 /** The worker as the page sees it. */
 export interface EnginePort {
@@ -67,6 +67,8 @@ export function createController(
   models: ModelStore,
 ): Controller {
   let afterReady: Command | null = null
+  /** It waits for an evaluation, not for a load. */
+  let behindEvaluation = false
   let lastRequest = 0
   /** The page's first load clears what there was before it: nothing. What is selected is the link's, or of the recording. */
   let opening = false
@@ -95,11 +97,11 @@ export function createController(
     if (message.type === 'restored' && isRecording(message.run)) keep(null)
     if (message.type === 'evaluation') {
       pending.get(message.requestId)?.resolve(message.result)
-      pending.delete(message.requestId)
+      evaluated(message.requestId)
     }
     if (message.type === 'evaluation-failed') {
       pending.get(message.requestId)?.reject(new Error(message.error))
-      pending.delete(message.requestId)
+      evaluated(message.requestId)
     }
   })
 
@@ -113,9 +115,21 @@ export function createController(
     setup.setState({ config: { ...config, system_prompt, user_prompt } })
   }
 
-  /** What begins when the model is there; null: nothing. */
-  function keep(command: Command | null) {
+  const measures = () => pending.size > 0 || isMeasuring(run.getState())
+
+  /** What was pressed meanwhile begins now. */
+  function evaluated(requestId: number) {
+    pending.delete(requestId)
+    const command = afterReady
+    if (!command || !behindEvaluation || measures()) return
+    keep(null)
+    go(command)
+  }
+
+  /** What begins when the model is there, or has been evaluated; null: nothing. */
+  function keep(command: Command | null, evaluating = false) {
     afterReady = command
+    behindEvaluation = evaluating
     if (setup.getState().pressed !== (command !== null)) setup.setState({ pressed: command !== null })
   }
 
@@ -181,6 +195,8 @@ export function createController(
       keep(command)
     } else if (run.getState().run.state === 'loading') {
       keep(command)
+    } else if (measures()) {
+      keep(command, true)
     } else {
       extend(state)
       send(command)
@@ -197,8 +213,14 @@ export function createController(
     train: () => go({ type: 'train' }),
     step: (grain = 'step') => go({ type: 'step', grain }),
     pause() {
+      const taken = setup.getState().pressed
       keep(null)
       run.flush()
+      // What was pressed behind an evaluation is taken back first; the next press ends that.
+      if (isMeasuring(run.getState())) {
+        if (!taken) send({ type: 'evaluate-stop' })
+        return
+      }
       const now = run.getState().run
       // While an environment is waited for there is no step to pause, but a wait to stop.
       send({ type: now.state === 'loading' && now.what === 'environment' ? 'pause-load' : 'pause' })

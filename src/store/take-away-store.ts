@@ -56,6 +56,8 @@ export interface TakeAway {
   /** Takes the outcome of the last upload away. */
   forgetPublish(): void
   evaluate(episodes: number, how?: EvaluationHow): void
+  /** Ends it; what it has measured is not kept. */
+  stopEvaluation(): void
 }
 
 /** Names a file of a run. */
@@ -145,6 +147,7 @@ export function createTakeAway(port: EnginePort, measure: (episodes: number, how
       port.send({ type: 'publish-stop', requestId: now.requestId })
     },
     forgetPublish: () => store.setState(({ publish: now }) => ({ publish: now?.result ? null : now })),
+    stopEvaluation: () => port.send({ type: 'evaluate-stop' }),
     evaluate(episodes, how) {
       if (store.getState().evaluation.busy) return
       store.setState({ evaluation: { busy: true, error: null, result: null } })

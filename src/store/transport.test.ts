@@ -52,6 +52,41 @@ describe('the controls of a run', () => {
     expect(page.can()).toBe(expected)
   })
 
+  it('while a person has the run evaluated: Train waits for its end, and Pause takes that back and then ends the evaluation', async () => {
+    const { stores, port, can, sent } = open()
+    const progress: Message = { type: 'event', event: { type: 'evaluation', split: 'train', done: 3, total: 256 } }
+    const given = stores.controller.evaluate(256).catch((error: Error) => error.message)
+    port.say(state({ state: 'ready' }), progress)
+    expect([sent(), can()]).toEqual([['evaluate'], '1111'])
+    pressTrain(stores)
+    expect([sent(), can(), stores.setup.getState().pressed]).toEqual([[], '0101', true])
+    const { train, pause } = transportOf(stores)
+    expect([train.hint, pause.hint]).toEqual([S.controls.evaluating.pressed, S.controls.evaluating.takeBack])
+    pressPause(stores)
+    expect([sent(), can(), stores.setup.getState().pressed]).toEqual([[], '1111', false])
+    expect(transportOf(stores).pause.hint).toBe(S.controls.evaluating.end)
+    pressStep(stores, 'token')
+    port.say(progress)
+    pressPause(stores)
+    pressPause(stores)
+    expect(sent()).toEqual(['evaluate-stop'])
+    pressTrain(stores)
+    port.say({ type: 'evaluation-failed', requestId: 1, error: 'The evaluation was stopped.' })
+    expect([await given, sent(), stores.setup.getState().pressed]).toEqual(['The evaluation was stopped.', ['train'], false])
+  })
+
+  it('what is pressed behind an evaluation goes with the run when that is given up', () => {
+    const { stores, port, sent } = open()
+    stores.controller.evaluate(256).catch(() => undefined)
+    port.say(state({ state: 'ready' }))
+    // Also before the evaluation has told anything.
+    pressTrain(stores)
+    expect(stores.setup.getState().pressed).toBe(true)
+    pressReset(stores)
+    port.say({ type: 'evaluation-failed', requestId: 1, error: '' })
+    expect(sent()).toEqual(['evaluate', 'reset'])
+  })
+
   it('say why Train waits at the end of a run: raise its end, or Reset where more was changed', () => {
     const { stores, port } = open()
     port.say(...stepMessages(1, { groups: 1, size: 2 }), state({ state: 'finished', step: 1, reason: 'step-limit' }))

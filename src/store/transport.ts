@@ -9,7 +9,7 @@ import { isDistrusted } from './model-store'
 import type { RunsView } from './runs-store'
 import { planRefusal } from './plan-state'
 import { hasChanges, isToMeasure, onlyEndDiffers, type SetupView } from './setup-store'
-import { isActive, isBroken } from './view'
+import { isActive, isBroken, isMeasuring } from './view'
 
 export interface Control {
   can: boolean
@@ -64,9 +64,10 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
   const stands = blockedBy(view.recording !== null, measuring, isDistrusted(view.engine, models.getState()), !resuming && fresh && waits) 
   const blocked = stands ?? (refused && C.planRefused(refused.place, refused.why))
   const loading = run.state === 'loading' || (resuming !== null && !isActive(run))
-  const pressed = loading && setup.pressed
+  const evaluates = isMeasuring(view)
+  const pressed = (loading || evaluates) && setup.pressed
   const rests = run.state === 'ready' || run.state === 'paused' || endsLater || (run.state === 'failed' && run.recoverable)
-  const idle = loading ? (fresh || resuming !== null) && !pressed : rests
+  const idle = loading ? (fresh || resuming !== null) && !pressed : rests && !pressed
   const canRun = idle && !setup.awaitsConsent && blocked === null
   // A server, or a Space that wakes, is waited for: that can be stopped, and begun again by Reset.
   const connecting = run.state === 'loading' && run.what === 'environment'
@@ -76,9 +77,9 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
     train: {
       can: canRun,
       name: run.state === 'paused' || endsLater ? C.resume : C.train,
-      hint: blocked ?? (pressed ? C.pressedHint : run.state === 'finished' && !endsLater ? (waits ? S.model.loadFirst : changed ? C.finishedChanged : C.finishedHint) : C.trainHint),
+      hint: blocked ?? (pressed ? (evaluates ? C.evaluating.pressed : C.pressedHint) : run.state === 'finished' && !endsLater ? (waits ? S.model.loadFirst : changed ? C.finishedChanged : C.finishedHint) : C.trainHint),
     },
-    pause: { can: connecting || pressed || run.state === 'running', plays: false, name: C.pause, hint: connecting ? S.environment.stopWaiting : pressed ? C.takeBack : C.pauseHint },
+    pause: { can: connecting || pressed || evaluates || run.state === 'running', plays: false, name: C.pause, hint: connecting ? S.environment.stopWaiting : evaluates ? (pressed ? C.evaluating.takeBack : C.evaluating.end) : pressed ? C.takeBack : C.pauseHint },
     step: { can: canRun, name: C.step, hint: blocked ?? C.stepHint },
     reset: {
       can: !loading && !stopped && !setup.awaitsConsent && !waits,

@@ -220,6 +220,11 @@ export function isBroken(run: RunState): run is Extract<RunState, { state: 'fail
   return run.state === 'failed' && !run.recoverable
 }
 
+/** Whether a person has the loaded run measured; a run that evaluates itself is training. */
+export function isMeasuring({ run, evaluation }: Pick<RunView, 'run' | 'evaluation'>): boolean {
+  return evaluation !== null && evaluation.step === undefined && !isActive(run)
+}
+
 /** Whether the worker is busy with a run that Pause can stop. */
 export function isActive(run: RunState): boolean {
   return run.state === 'running' || run.state === 'pausing'

@@ -105,4 +105,5 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
   return { success, reward, episodes: episodes.length, unscorable, metrics }
 }
 
-const STOPPED = 'The evaluation was stopped.'
+/** What an evaluation that is ended says. */
+export const STOPPED = 'The evaluation was stopped.'

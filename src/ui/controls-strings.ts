@@ -13,6 +13,11 @@ export const CONTROLS_STRINGS = {
   pressedHint: 'Training begins as soon as the model is there; Pause takes this back',
   takeBack: 'Wait for another press of Train once the model is there',
   thenTrains: 'then it trains',
+  evaluating: {
+    pressed: 'Training begins as soon as the evaluation is done; Pause takes this back',
+    takeBack: 'Wait for another press of Train once the evaluation is done',
+    end: 'End the evaluation; nothing of it is kept',
+  },
   trainHint: 'Run GRPO steps until the limit or Pause; it goes on while the tab is hidden',
   pauseHint: 'Stop after the current token; the step resumes where it stood',
   stepHint: 'Go on by one token, one episode or one GRPO step, as chosen beside it, and pause there',

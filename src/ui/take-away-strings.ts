@@ -49,6 +49,8 @@ export const TAKE_AWAY_STRINGS = {
     lead: 'Success on episodes with fixed seeds. The scenarios are the same at every evaluation, so two of them can be compared.',
     episodes: 'Episodes of each split',
     run: 'Evaluate',
+    stop: 'Stop',
+    stopHint: 'End the evaluation; nothing of it is kept',
     play: 'Played',
     plays: { sampled: 'sampled', greedy: 'greedy' },
     withBase: 'The base model too',

@@ -82,6 +82,8 @@ export type Command =
   | { type: 'play'; requestId: number; action: PlayAction }
   /** Success rate over fixed-seed episodes on both splits, sampled at temperature 1 or greedy, of the base model too if asked. */
   | ({ type: 'evaluate'; requestId: number; episodes: number } & EvaluationHow)
+  /** Ends whatever evaluation a person has asked for; it is answered by 'evaluation-failed'. */
+  | { type: 'evaluate-stop' }
   /** Writes a checkpoint of the last finished step now: the page is being hidden or left. */
   | { type: 'save' }
   /** Goes on with a kept run at its newest checkpoint; answered by 'configured' and 'restored', by 'resume-refused', or by a failed state. */

@@ -61,3 +61,26 @@ it('a comparison gives way to Train', async () => {
   expect(await answer).toMatchObject({ ok: false, error: expect.stringContaining('something else needed the model') as string })
   await page.untilState('finished')
 })
+
+it('an evaluation can be ended, by itself or with its run, and the run goes on as if it had not been', async () => {
+  const straight = await ready()
+  await straight.untilState('finished', { type: 'train' })
+
+  const page = await ready()
+  await page.untilState('paused', { type: 'step' })
+  const isProgress = (m: Message) => m.type === 'event' && m.event.type === 'evaluation' && m.event.done > 0
+  const isEnd = (m: Message) => m.type === 'evaluation' || m.type === 'evaluation-failed'
+  for (const how of [{}, { base: true as const }]) {
+    await page.until(isProgress, { type: 'evaluate', requestId: 1, episodes: 2000, ...how })
+    expect(await page.until(isEnd, { type: 'evaluate-stop' })).toEqual({ type: 'evaluation-failed', requestId: 1, error: 'The evaluation was stopped.' })
+  }
+  // The next one is not stopped by that, and what is trained waits for it.
+  page.runner.handle({ type: 'evaluate', requestId: 2, episodes: 4 })
+  await page.untilState('finished', { type: 'train' })
+  expect(page.messages.filter(isEnd).at(-1)).toMatchObject({ type: 'evaluation', requestId: 2 })
+  expect(numbers(page)).toEqual(numbers(straight))
+
+  await page.until(isProgress, { type: 'evaluate', requestId: 3, episodes: 2000 })
+  await page.untilState('ready', { type: 'reset' })
+  expect(page.messages.filter(isEnd).at(-1)).toMatchObject({ type: 'evaluation-failed', requestId: 3 })
+})

@@ -13,7 +13,6 @@ import { shouldStop } from '../train/stop'
 import type { Checkpoint } from './archive'
 import { ChatSession, ENDS_CHAT } from './chat'
 import { Evaluating } from './evaluating'
-import { answerEvaluation } from './evaluation'
 import type { RunJournal } from './journal'
 import { checkpointOf, differences, type KeptRun, putBack, restoreInto } from './kept-run'
 import { RunLoader } from './loader'
@@ -72,7 +71,7 @@ export class Runner {
     this.loader = new RunLoader(keeper, post, play)
     this.loop = new TrainingLoop(this.trained(), (state) => this.tell(state))
     const host = { run: () => this.run, enqueue: (work: () => Promise<void>) => this.enqueue(work), makeRoom: () => this.makeRoom() }
-    this.answers = new RunAnswers({ ...host, doing: () => (this.stages.busy ? 'working' : this.loop.doing), paused: () => this.loop.paused }, post)
+    this.answers = new RunAnswers({ ...host, doing: () => (this.stages.busy ? 'working' : this.loop.doing), paused: () => this.loop.paused, measured: async (records) => this.journal?.evaluated(records) }, post)
     const lost = async (error: unknown): Promise<void> => this.tell(await this.recover(error))
     this.stages = new StageDesk({ ...host, material, doing: () => this.loop.doing, kept: () => this.lastGood, ended: (checkpoint, stage, start) => this.staged(checkpoint, stage, start), lost }, post)
   }
@@ -84,7 +83,7 @@ export class Runner {
 
   /** Takes a command; never throws: failures become messages. */
   handle(command: Command): void {
-    if (ENDS_CHAT.includes(command.type)) this.answers.end()
+    if (ENDS_CHAT.includes(command.type)) this.answers.end(command.type)
     if (isAsked(command)) return this.answers.handle(command)
     switch (command.type) {
       case 'configure':
@@ -104,8 +103,6 @@ export class Runner {
         return this.loop.pause()
       case 'pace':
         return this.loop.pace(command.tokensPerSecond)
-      case 'evaluate':
-        return this.enqueue(() => this.evaluate(command))
       case 'pause-load':
         // What is loaded again after a failure holds the only copy of an adapter: it is not given up.
         if (this.restoring) return
@@ -130,7 +127,7 @@ export class Runner {
 
   /** Goes on with a kept run; `read` finds it once the run before it has ended. Never throws. */
   resume(command: Command, read: () => Promise<KeptRun>): void {
-    this.answers.end()
+    this.answers.end(command.type)
     this.load(command, async () => {
       await this.halt()
       // What is read must hold the last step of the run that is there, should it be the same one.
@@ -375,12 +372,6 @@ export class Runner {
       return this.failure(error)
     }
     return recoveredState(error, this.lastGood?.step ?? 0, config.backend)
-  }
-
-  private async evaluate(command: Extract<Command, { type: 'evaluate' }>): Promise<void> {
-    await this.run?.talk.release()
-    const result = await answerEvaluation(this.run, this.loop.busy || this.stages.busy, command, this.post)
-    if (result) await this.journal?.evaluated(result.records)
   }
 
   private warn(text: string): void {

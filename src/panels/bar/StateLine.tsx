@@ -11,7 +11,7 @@ import { planRefusal } from '../../store/plan-state'
 import { getSetting, writeSetting } from '../../store/settings'
 import { hasChanges, onlyEndDiffers, type SetupView } from '../../store/setup-store'
 import { laterEnd } from '../../store/transport'
-import { isActive, latestStep } from '../../store/view'
+import { isActive, isMeasuring, latestStep } from '../../store/view'
 import { DURATIONS } from '../../ui/durations'
 import { describeAbsence, describeCompared, describeRun, phaseOf } from '../../ui/sentence'
 import { S } from '../../ui/strings'
@@ -35,7 +35,7 @@ export function StateLine() {
   const replay = useReplay(({ state }) => state === 'on')
   const absence = useAbsence(view.history.at(-1)?.step ?? 0)
   const compared = useCompared().map(({ name }) => name)
-  const pressed = useSetup((setup) => setup.pressed) && view.run.state === 'loading'
+  const pressed = useSetup((setup) => setup.pressed) && (view.run.state === 'loading' || isMeasuring(view))
   const beside = [pressed ? S.controls.thenTrains : null, absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests ? describeCompared(compared) : null]
   const later = useSetup((setup) => laterEnd(setup, view.run))
   const turnedDown = useSetup((setup) => setup.turnedDown && specName(setup.turnedDown))

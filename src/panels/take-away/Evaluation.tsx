@@ -73,7 +73,7 @@ export function Evaluation({ run }: { run: RunRecord }) {
           {ok ? (busy ? '' : why) : words.refused}
         </p>
       </form>
-      {busy && loaded && <Progress />}
+      {busy && loaded && <Progress stop={takeAway.stopEvaluation} />}
       {error !== null && loaded && (
         <p className="why" role="alert" data-testid="evaluation-error">
           {error}
@@ -111,7 +111,7 @@ function whyUnready(view: RunView): string | null {
   return isMidStep(view) || view.evaluation?.step !== undefined ? words.midStep : null
 }
 
-function Progress() {
+function Progress({ stop }: { stop: () => void }) {
   const words = TAKE_AWAY_STRINGS.evaluation
   const evaluation = useRun((view) => view.evaluation)
   const text = evaluation ? words.progress(words.splits[evaluation.split], evaluation.done, evaluation.total) : words.starting
@@ -119,6 +119,9 @@ function Progress() {
     <div className="take-state" data-testid="evaluation-progress">
       <progress aria-label={text} max={evaluation?.total ?? 1} value={evaluation?.done} />
       <span className="note">{text}</span>
+      <button type="button" className="button small" data-testid="evaluate-stop" title={words.stopHint} onClick={stop}>
+        {words.stop}
+      </button>
     </div>
   )
 }

@@ -147,6 +147,8 @@ describe('an evaluation', () => {
     expect(page.sent('evaluate')).toEqual([{ type: 'evaluate', requestId: 1, episodes: 10 }])
     await page.say({ type: 'event', event: { type: 'evaluation', split: 'heldout', done: 4, total: 10 } })
     expect(page.text('evaluation-progress')).toContain('held-out scenarios: 4 of 10 episodes')
+    await page.press('evaluate-stop')
+    expect(page.sent('evaluate-stop')).toHaveLength(1)
     const record = { step: 37, split: 'train', solved: 5, scorable: 10, reward: 0.5, precision: 'float32' } as const
     await page.say({ type: 'evaluation', requestId: 1, result: { train: 0.5, heldOut: null, episodes: 10, records: [record] } })
     expect(page.text('evaluations')).toContain('5/10')
