@@ -70,6 +70,27 @@ it('after a reload it is offered, goes on, and looks as before', async () => {
   await play.until('paused')
 })
 
+it('is neither offered nor loaded in another tab while this one has it', async () => {
+  const other = await play.page.context().newPage()
+  try {
+    await other.goto(play.page.url())
+    const state = () => other.evaluate(() => window.playground.getState().run)
+    await expect.poll(async () => (await state()).state).toBe('ready')
+    await other.getByTestId('runs-open').click()
+    await other.getByTestId('run-elsewhere').waitFor()
+    const id = (await other.getByTestId('run').getAttribute('data-run')) ?? ''
+    await other.keyboard.press('Escape')
+    expect([await other.getByTestId('resume-offer').count(), await other.getByTestId('resume').count()]).toEqual([0, 0])
+    // One that another tab took after the list was told is refused, and nothing here is given up for it.
+    await other.evaluate((run) => window.playground.send({ type: 'resume', id: run }), id)
+    await other.getByTestId('resume-refused').waitFor()
+    expect(await state()).toEqual({ state: 'ready' })
+    expect(await other.getByTestId('train').isEnabled()).toBe(true)
+  } finally {
+    await other.close()
+  }
+})
+
 it('its trajectories come back from a file as a recording, which Reset ends', async () => {
   const before = await shown()
   await play.press('take-away-open')
