@@ -46,9 +46,9 @@ export class KernelCache implements KvCache {
 
   async prefill(x: DeviceTensor, slot: number, before: number, n: number): Promise<DeviceTensor> {
     const rows = Array.from({ length: n }, (_, i) => ({ slot, position: before + i }))
-    const y = this.append(hostFloats(x), rows)
+    const y = this.append(hostFloats(x), rows, n - 1)
     await breathe()
-    return this.model.device.upload(y, [n, y.length / n])
+    return this.model.device.upload(y, [1, y.length])
   }
 
   async decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor> {
@@ -77,7 +77,7 @@ export class KernelCache implements KvCache {
     for (const layer of this.layers) this.kernels.floats(layer, this.slots * this.capacity * this.kernels.tokenFloats).fill(0)
   }
 
-  private append(x: Float32Array, rows: readonly { slot: number; position: number }[]): Float32Array {
+  private append(x: Float32Array, rows: readonly { slot: number; position: number }[], wanted = 0): Float32Array {
     const batch = batchRows(rows.length)
     const tokens = new Int32Array(rows.length)
     rows.forEach(({ slot, position }, row) => {
@@ -87,6 +87,6 @@ export class KernelCache implements KvCache {
       tokens[row] = first + position
       batch.most = Math.max(batch.most, position + 1)
     })
-    return this.kernels.append(x, batch, tokens, this.layers, this.adapter)
+    return this.kernels.append(x, batch, tokens, this.layers, this.adapter, wanted)
   }
 }

@@ -10,7 +10,10 @@ export interface KvCache {
   readonly longestPrefill: number
   /** Makes room for `tokens` tokens in every slot. */
   reserve(tokens: number): void
-  /** Appends n tokens, x [n, hidden], to a slot that holds `before`; returns their hidden states, which the caller frees. */
+  /**
+   * Appends n tokens, x [n, hidden], to a slot that holds `before`; returns hidden states [rows, hidden] of which
+   * the last is the last token's; the caller frees them.
+   */
   prefill(x: DeviceTensor, slot: number, before: number, n: number): Promise<DeviceTensor>
   /** Appends one token, x [slots, hidden], to each of `slots`; `lengths` are those of all slots before it. Rows of others are undefined. */
   decode(x: DeviceTensor, slots: readonly number[], lengths: readonly number[]): Promise<DeviceTensor>

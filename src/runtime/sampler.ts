@@ -77,7 +77,7 @@ export class EngineSampler implements Sampler {
     const x = await this.embed(ids)
     const y = await this.cache.prefill(x, slot, before, ids.length)
     const { hidden_size: hidden } = spec.config
-    device.copy([{ from: y, fromOffset: (ids.length - 1) * hidden, to: this.hidden, toOffset: slot * hidden, count: hidden }])
+    device.copy([{ from: y, fromOffset: y.dims.reduce((n, dim) => n * dim) - hidden, to: this.hidden, toOffset: slot * hidden, count: hidden }])
     device.free(x, y)
     this.lengths[slot] = before + ids.length
   }

@@ -69,7 +69,8 @@ export function eachUnit({ threads, index }: Team, blocks: readonly Block[], gro
 /** Floats of a thread's room for blocks that see up to `most` tokens. */
 export const attentionRoom = ({ dim }: Plan, most: number): number => LANES * (most + 8) + 2 * LANES * dim
 
-export function attend(runner: Runner, batch: Batch, values: LayerValues, tokens: Tokens): void {
+/** Of rows from `wanted` on, and of those that share a block with them: a row alone would be summed in another order. */
+export function attend(runner: Runner, batch: Batch, values: LayerValues, tokens: Tokens, wanted = 0): void {
   const { plan, team } = runner
   const { scratch, most } = batch
   const { heads, kv, dim } = plan
@@ -77,7 +78,8 @@ export function attend(runner: Runner, batch: Batch, values: LayerValues, tokens
   const lanes = scores + 4 * LANES * (most + 8)
   const per = heads / kv
   let near = -1
-  eachUnit(team, blocksIn(runner, batch), kv, (block, group) => {
+  const blocks = blocksIn(runner, batch).filter(({ row, count }) => row + count > wanted)
+  eachUnit(team, blocks, kv, (block, group) => {
     if (block.count < BLOCK_ROWS) {
       if (tokens.cached && block.row !== near) touch(runner, block, tokens)
       near = block.row

@@ -1,7 +1,8 @@
 /** One memory of our own kernels: places in it, matrices packed for products, and the loops that call the kernels over rows. */
 
 import { PlaygroundError } from '../../core/errors'
-import { DEPTH_STEP, type Kernels, kernelModule, LANES, OUTER_COLUMNS, OUTER_ROWS, PANEL, type Product } from './kernels'
+import { type Kernels, kernelModule, LANES, OUTER_COLUMNS, OUTER_ROWS, PANEL, type Product } from './kernels'
+import { layoutOf, type Packed, PANEL_BYTES, panelSize, type Piece, roundUp, sizeOf, writeExtra, writeMatrix } from './packed'
 
 const PAGE = 65_536
 /** Memory may grow up to this: 2 GB, or less where the browser does not promise as much. */
@@ -14,34 +15,19 @@ const SLACK = 1024 * 1024
 const CACHED_BYTES = 192 * 1024
 /** Depths of a product's two factors that lanes are made of; deeper ones are multiplied four rows at a time. */
 const LANE_DEPTHS = [4096, 512] as const
-/** Depth whose lanes stay in the nearest cache beside a panel's; for deeper ones, pieces of the matrix are brought near before they are used. */
-const NEAR_DEPTH = 1024
+/** Panels whose sums wait for the next piece of the depth. */
+const WAITING_PANELS = 512
 /** Bytes of a matrix from which it comes from memory each time: one stream after the other is read, not several side by side. */
 const FAR_BYTES = 1024 * 1024
-/** Bytes that a thread's lanes take. */
-export const LANE_BYTES = 4 * LANES * (LANE_DEPTHS[0] + LANE_DEPTHS[1])
+/** Bytes of a thread's lanes, and with the sums that wait. */
+const LANES_END = 4 * LANES * (LANE_DEPTHS[0] + LANE_DEPTHS[1])
+export const LANE_BYTES = LANES_END + 4 * LANES * PANEL * WAITING_PANELS
 
 /** Rows in memory: where the first begins, bytes; floats from one to the next. */
 export interface Rows {
   at: number
   stride: number
 }
-
-/** A second product in the sums of a first: x [rows, depth] · w. */
-export interface Second {
-  x: Rows
-  w: Packed
-}
-
-/** [depth, columns] cut into panels, the rest of the last one zero. */
-export interface Packed {
-  at: number
-  depth: number
-  columns: number
-  panels: number
-}
-
-const roundUp = (value: number, step: number): number => Math.ceil(value / step) * step
 
 export class Heap {
   private view: Float32Array
@@ -142,66 +128,107 @@ export class Heap {
     return at
   }
 
-  /** W [out, input], as PyTorch has it, for y = W x. `into` overwrites an earlier pack of the same shape; `scale` multiplies it. */
-  pack(w: Float32Array, out: number, input: number, into?: Packed, scale = 1): Packed {
-    return this.packWith(input, out, (k, n) => (w[n * input + k] as number) * scale, into)
+  /** W [out, input], as PyTorch has it, for y = W x. `extra`: depth of a second matrix that will lie behind it. */
+  pack(w: Float32Array, out: number, input: number, extra = 0): Packed {
+    const packed = this.room(input, out, extra, false)
+    this.repack(packed, w)
+    return packed
   }
 
   /** W [out, input] for dx = Wᵀ dy. */
-  packTransposed(w: Float32Array, out: number, input: number, into?: Packed, scale = 1): Packed {
-    return this.packWith(out, input, (k, n) => (w[k * input + n] as number) * scale, into)
+  packTransposed(w: Float32Array, out: number, input: number, extra = 0): Packed {
+    const packed = this.room(out, input, extra, true)
+    this.repackTransposed(packed, w)
+    return packed
   }
 
-  private packWith(given: number, columns: number, value: (k: number, n: number) => number, into?: Packed): Packed {
-    const depth = roundUp(given, DEPTH_STEP)
-    const panels = Math.ceil(columns / PANEL)
-    const at = into?.at ?? this.allocate(panels * PANEL * depth)
-    const to = this.floats(at, panels * PANEL * depth)
-    for (let panel = 0; panel < panels; panel++) {
-      const width = Math.min(PANEL, columns - panel * PANEL)
-      for (let k = 0; k < depth; k++) {
-        const place = (panel * depth + k) * PANEL
-        for (let c = 0; c < PANEL; c++) to[place + c] = k < given && c < width ? value(k, panel * PANEL + c) : 0
-      }
-    }
-    return { at, depth, columns, panels }
+  /** Overwrites a matrix by another [columns, depth] of the same shape. */
+  repack(packed: Packed, w: Float32Array): void {
+    const input = w.length / packed.columns
+    writeMatrix(this.panelsOf(packed), packed, input, (k, n) => w[n * input + k] as number)
+  }
+
+  /** The same for W [depth, columns], times `scale`. */
+  repackTransposed(packed: Packed, w: Float32Array, scale = 1): void {
+    const { columns } = packed
+    writeMatrix(this.panelsOf(packed), packed, w.length / columns, (k, n) => (w[k * columns + n] as number) * scale)
+  }
+
+  /** Writes columns of what lies behind a matrix, from `column` on. */
+  packExtra(packed: Packed, column: number, columns: number, value: (k: number, n: number) => number): void {
+    writeExtra(this.panelsOf(packed), packed, column, columns, value)
+  }
+
+  private room(given: number, columns: number, extra: number, whole: boolean): Packed {
+    const packed = layoutOf((count) => this.allocate(count), given, columns, extra, whole)
+    this.panelsOf(packed).fill(0)
+    return packed
+  }
+
+  private panelsOf(packed: Packed): Float32Array {
+    return this.floats(packed.at, sizeOf(packed))
   }
 
   /**
-   * y [rows, 4 · panels] = x · w, added to what lies at `from` in y's strides, if anything (it may be y), and to `second`'s product. `part` takes
-   * the panels from … to below …
+   * y [rows, 4 · panels] = x · w, added to what lies at `from` in y's strides, if anything (it may be y), and to `second` [rows, extra] times
+   * what lies behind w. `part` takes the panels from … to below …
    */
-  multiply(x: Rows, rows: number, w: Packed, y: Rows, from = 0, [first, last]: readonly [number, number] = [0, w.panels], second: Second | null = null): void {
-    const size = w.depth * PANEL * 4
-    const inLanes = rows > 4 && rows <= LANES && w.depth <= LANE_DEPTHS[0] && (second?.w.depth ?? 0) <= LANE_DEPTHS[1]
-    if (inLanes) return this.multiplyLanes(x, rows, w, y, from, [first, last], second)
+  multiply(x: Rows, rows: number, w: Packed, y: Rows, from = 0, [first, last]: readonly [number, number] = [0, w.panels], second: Rows | null = null): void {
+    const narrow = w.depth <= LANE_DEPTHS[0] && w.extra <= LANE_DEPTHS[1]
+    if (rows > 4 && rows <= LANES && narrow) return this.multiplyLanes(x, rows, w, y, from, [first, last], second)
+    const size = PANEL_BYTES * (w.depth + w.extra)
+    if (rows <= 4 && w.panels * size >= FAR_BYTES) {
+      const joined = second && narrow ? this.joinedRows(x, rows, w, second) : null
+      const { at: left, stride } = joined ?? x
+      for (const { at, first: step, depth, extra } of w.pieces) {
+        const piece = { ...w, at, ...(joined ? { depth: depth + extra, extra: 0 } : { depth, extra }) }
+        this.multiplyRows({ at: left + 4 * step, stride }, rows, piece, y, step === 0 ? from : y.at, [first, last], joined ? null : second, true)
+      }
+      return
+    }
     const most = rows <= 2 || rows === 4 ? last - first : Math.max(4, 2 * Math.floor(CACHED_BYTES / size / 2))
     for (let panel = first; panel < last; panel += most) {
       const count = Math.min(most, last - panel)
-      if (rows > 4 && w.panels * size >= FAR_BYTES) this.kernels.touch(w.at + panel * size, count * size)
-      this.multiplyRows(x, rows, w, y, from, [panel, panel + count], second)
+      if (w.panels * size >= FAR_BYTES) for (const { at } of w.pieces) this.kernels.touch(at + panel * panelSize(w), count * panelSize(w))
+      this.multiplyRows(x, rows, w, y, from, [panel, panel + count], second, false)
     }
   }
 
-  private multiplyLanes(x: Rows, rows: number, { at, depth }: Packed, y: Rows, from: number, [first, last]: readonly [number, number], second: Second | null): void {
+  /** Few rows with `second` behind each: a loop that ends twice a panel waits for memory twice. */
+  private joinedRows(x: Rows, rows: number, { depth, extra }: Packed, second: Rows): Rows {
+    const joined = { at: this.lanes, stride: depth + extra }
+    for (let row = 0; row < rows; row++) {
+      const to = joined.at + 4 * joined.stride * row
+      this.kernels.copy(x.at + 4 * x.stride * row, to, depth)
+      this.kernels.copy(second.at + 4 * second.stride * row, to + 4 * depth, extra)
+    }
+    return joined
+  }
+
+  private multiplyLanes(x: Rows, rows: number, w: Packed, y: Rows, onto: number, [from, to]: readonly [number, number], second: Rows | null): void {
     const { kernels, lanes } = this
-    const [size, rank] = [depth * PANEL * 4, second?.w.depth ?? 0]
-    const low = lanes + 4 * LANES * depth
-    kernels.lanes(x.at, x.stride * 4, rows, lanes, depth)
-    if (second) kernels.lanes(second.x.at, second.x.stride * 4, rows, low, rank)
-    const most = depth > NEAR_DEPTH ? Math.max(1, Math.floor(CACHED_BYTES / size)) : last - first
-    for (let panel = first; panel < last; panel += most) {
-      const [count, shifted] = [Math.min(most, last - panel), panel * PANEL * 4]
-      if (depth > NEAR_DEPTH) kernels.touch(at + panel * size, count * size)
-      const up = second ? second.w.at + panel * rank * PANEL * 4 : 0
-      kernels.product8(lanes, at + panel * size, y.at + shifted, y.stride * 4, depth, count, from === 0 ? 0 : from + shifted, low, up, rank, rows)
+    kernels.lanes(x.at, x.stride * 4, rows, lanes, w.depth)
+    if (second) kernels.lanes(second.at, second.stride * 4, rows, lanes + 4 * LANES * w.depth, w.extra)
+    const [size, last, waiting] = [panelSize(w), w.pieces.length - 1, lanes + LANES_END]
+    for (let panel = from; panel < to; panel += WAITING_PANELS) {
+      const [count, shifted] = [Math.min(WAITING_PANELS, to - panel), panel * PANEL * 4]
+      for (let i = 0; i <= last; i++) {
+        const { at, first, depth, extra } = w.pieces[i] as Piece
+        const rank = second ? extra : 0
+        const start = i > 0 || onto === 0 ? 0 : onto + shifted
+        const [before, after] = [i > 0 ? waiting : 0, i < last ? waiting : 0]
+        kernels.product8(lanes + 4 * LANES * first, at + panel * size, y.at + shifted, y.stride * 4, depth + rank, count, start, PANEL_BYTES * (extra - rank), before, after, rows)
+      }
     }
   }
 
-  private multiplyRows(x: Rows, rows: number, { at, depth, panels }: Packed, y: Rows, from: number, [first, last]: readonly [number, number], second: Second | null): void {
+  /** `far`: w comes from memory and is read from its beginning to its end. */
+  private multiplyRows(x: Rows, rows: number, w: Packed, y: Rows, from: number, [first, last]: readonly [number, number], second: Rows | null, far: boolean): void {
     const { kernels } = this
-    const [size, rank] = [depth * PANEL * 4, second?.w.depth ?? 0]
-    const far = rows <= 4 && panels * size >= FAR_BYTES
+    const { steps } = w
+    const size = panelSize(w)
+    const apart = (w.panels - 1) * size
+    const [stride, rank] = second ? [second.stride * 4, w.extra] : [0, 0]
     let row = 0
     for (const height of [4, 2, 1] as const) {
       const [several, single, together] =
@@ -211,9 +238,8 @@ export class Heap {
         const given = (panel: number, count: number, product: Product): void => {
           if (count === 0) return
           const place = 4 * (y.stride * row + PANEL * panel)
-          const [b, up] = second ? [second.x.at + 4 * second.x.stride * row, second.w.at + panel * rank * PANEL * 4] : [0, 0]
-          const stride = second ? second.x.stride * 4 : 0
-          product(x.at + 4 * x.stride * row, x.stride * 4, at + panel * size, y.at + place, y.stride * 4, depth, count, from === 0 ? 0 : from + place, b, stride, up, rank)
+          const b = second ? second.at + stride * row : 0
+          product(x.at + 4 * x.stride * row, x.stride * 4, w.at + panel * size, y.at + place, y.stride * 4, w.depth, count, from === 0 ? 0 : from + place, b, stride, rank, steps, apart)
         }
         given(first, rest - first, several)
         given(rest, last - rest, single)

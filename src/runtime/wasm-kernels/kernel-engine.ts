@@ -9,7 +9,7 @@ import { ropeTables } from '../weights'
 import { attentionRoom } from './attention'
 import { Heap, type Rows } from './heap'
 import { type HeadPass, KernelHead, type SlopeOf } from './kernel-head'
-import { type Batch, type LayerValues, layerValues, valueBytes, VIEW_WORDS } from './layer'
+import { type Batch, type LayerValues, layerValues, rowAt, valueBytes, VIEW_WORDS } from './layer'
 import { limits } from './limits'
 import { backwardRoom, type LayerGradients } from './layer-backward'
 import { fits, GROUP_NAMES, type GroupName, makePlan, packLora, type LayerTensors, type Plan } from './plan'
@@ -122,8 +122,11 @@ export class KernelEngine {
     this.heap.release(...places)
   }
 
-  /** New tokens x [rows, hidden] over a cache: hidden states [rows, hidden]. `tokens`: which of the cache's tokens each row becomes. */
-  append(x: Float32Array, rows: BatchRows, tokens: Int32Array, caches: number[], adapter: readonly DeviceTensor[] | undefined): Float32Array {
+  /**
+   * New tokens x [rows, hidden] over a cache: hidden states of the rows from `wanted` on, [rows − wanted, hidden]. `tokens`: which of the cache's
+   * tokens each row becomes.
+   */
+  append(x: Float32Array, rows: BatchRows, tokens: Int32Array, caches: number[], adapter: readonly DeviceTensor[] | undefined, wanted = 0): Float32Array {
     const lora = this.useLora(adapter)
     const { heap, plan } = this
     const count = rows.positions.length
@@ -132,8 +135,8 @@ export class KernelEngine {
     this.place(batch, rows)
     heap.integers(batch.tokens, count).set(tokens)
     const states = new Array<Rows>(plan.layers.length + 1).fill(state)
-    this.pool.run({ kind: 'forward', batch: { ...batch, lora }, values: [values], states, caches }, count * this.perRow)
-    return heap.floats(state.at, x.length).slice()
+    this.pool.run({ kind: 'forward', batch: { ...batch, lora }, values: [values], states, caches, wanted }, count * this.perRow)
+    return heap.floats(rowAt(state, wanted), (count - wanted) * plan.hidden).slice()
   }
 
   /** Room for new tokens, kept from token to token: decoding asks for the same again and again. */
@@ -167,7 +170,7 @@ export class KernelEngine {
       const values = Array.from({ length: keeps ? layers.length : 1 }, () => layerValues(scratch, this.plan, count))
       const first = { at: scratch.floats(x), stride: width }
       const states = [first, ...layers.map(() => (trains ? scratch.rows(count, width) : first))]
-      this.pool.run({ kind: 'forward', batch, values, states, caches: null }, count * this.perRow)
+      this.pool.run({ kind: 'forward', batch, values, states, caches: null, wanted: 0 }, count * this.perRow)
       return { rows: count, batch, values, states, hidden: states[layers.length] as Rows, scratch }
     } catch (error) {
       scratch.release()

@@ -16,6 +16,8 @@ const close = (got: ArrayLike<number>, wanted: ArrayLike<number>, within = 1e-5)
   for (let i = 0; i < wanted.length; i++) expect(Math.abs((got[i] as number) - (wanted[i] as number))).toBeLessThan(within)
 }
 const at = (values: ArrayLike<number>, i: number): number => values[i] as number
+/** [columns, depth] as [depth, columns]. */
+const turnedOver = (w: Float32Array, columns: number, depth: number): Float32Array => w.map((_, i) => at(w, (i % columns) * depth + Math.floor(i / columns)))
 
 describe('products', () => {
   const [depth, columns] = [12, 40]
@@ -45,7 +47,10 @@ describe('products', () => {
   it('adds what lies elsewhere and a second product, whatever the rows', () => {
     const rank = 8
     const [a, b, start] = [draw(20 * depth), draw(20 * rank), draw(20 * columns)]
-    const second = heap.pack(draw(columns * rank), columns, rank)
+    const up = draw(columns * rank)
+    const second = heap.pack(up, columns, rank)
+    const both = heap.pack(w, columns, depth, rank)
+    heap.packExtra(both, 0, columns, (k, n) => up[n * rank + k] as number)
     const [x, low, from] = [put(a), put(b), put(start)]
     const [apart, together] = [room(20 * columns), room(20 * columns)]
     for (const rows of [1, 2, 3, 4, 6, 8, 9, 20]) {
@@ -54,7 +59,7 @@ describe('products', () => {
       heap.multiply({ at: low, stride: rank }, rows, second, { at: apart, stride: columns }, apart)
       heap.floats(together, 20 * columns).fill(7)
       for (const part of [[0, 3], [3, 10]] as const) {
-        heap.multiply({ at: x, stride: depth }, rows, packed, { at: together, stride: columns }, from, part, { x: { at: low, stride: rank }, w: second })
+        heap.multiply({ at: x, stride: depth }, rows, both, { at: together, stride: columns }, from, part, { at: low, stride: rank })
       }
       expect(heap.floats(together, rows * columns)).toEqual(heap.floats(apart, rows * columns))
       expect(heap.floats(together + 4 * rows * columns, (20 - rows) * columns).every((value) => value === 7)).toBe(true)
@@ -78,6 +83,39 @@ describe('products', () => {
     const out = room(n * m)
     heap.outer({ at: put(p), stride: n }, n, { at: put(q), stride: m }, m, rows, { at: out, stride: m })
     close(heap.floats(out, n * m), Array.from({ length: n * m }, (_, i) => Array.from({ length: rows }, (_, row) => at(p, row * n + Math.floor(i / m)) * at(q, row * m + (i % m))).reduce((x, y) => x + y, 0)))
+  })
+})
+
+describe('products of a depth in pieces', () => {
+  const [depth, columns, rank] = [1000, 24, 8]
+  const [w, up] = [draw(columns * depth), draw(columns * rank)]
+  const [pieces, whole] = [heap.pack(w, columns, depth, rank), heap.packTransposed(turnedOver(w, columns, depth), depth, columns, rank)]
+  for (const packed of [pieces, whole]) heap.packExtra(packed, 0, columns, (k, n) => at(up, n * rank + k))
+  const [x, low, from] = [put(draw(20 * depth)), put(draw(20 * rank)), put(draw(20 * columns))]
+
+  it('are cut', () => expect([pieces, whole].map(({ pieces: { length } }) => length)).toEqual([3, 1]))
+
+  for (const rows of [1, 2, 3, 4, 5, 8, 9, 20]) {
+    for (const second of [{ at: low, stride: rank }, null]) {
+      it(`are bit for bit those in one: ${rows} rows${second ? ' and a second product' : ''}`, () => {
+        const [got, wanted] = [room(20 * columns), room(20 * columns)]
+        for (const part of [[0, 4], [4, 6]] as const) heap.multiply({ at: x, stride: depth }, rows, pieces, { at: got, stride: columns }, from, part, second)
+        heap.multiply({ at: x, stride: depth }, rows, whole, { at: wanted, stride: columns }, from, [0, 6], second)
+        expect(heap.floats(got, rows * columns)).toEqual(heap.floats(wanted, rows * columns))
+      })
+    }
+  }
+
+  it('and larger than a cache too', () => {
+    const wide = 1024
+    const big = draw(wide * depth)
+    const [a, b] = [heap.pack(big, wide, depth, rank), heap.packTransposed(turnedOver(big, wide, depth), depth, wide, rank)]
+    for (const packed of [a, b]) heap.packExtra(packed, 0, wide, (k, n) => at(big, n * rank + k))
+    const [got, wanted] = [room(9 * wide), room(9 * wide)]
+    for (const rows of [1, 4, 8, 9]) {
+      for (const [packed, out] of [[a, got], [b, wanted]] as const) heap.multiply({ at: x, stride: depth }, rows, packed, { at: out, stride: wide }, 0, [0, wide / 4], { at: low, stride: rank })
+      expect(heap.floats(got, rows * wide)).toEqual(heap.floats(wanted, rows * wide))
+    }
   })
 })
 

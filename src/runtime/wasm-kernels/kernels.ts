@@ -7,14 +7,15 @@ import { writeLanes, writeMix, writeOuter, writePanels, writeProduct, writeProdu
 
 export { DEPTH_STEP, LANES, OUTER_COLUMNS, OUTER_ROWS, PANEL } from './product-code'
 
-export type Product = (a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, from: number, b: number, bStride: number, up: number, rank: number) => void
+export type Product = (a: number, aStride: number, w: number, out: number, outStride: number, depth: number, panels: number, from: number, b: number, bStride: number, rank: number, steps: number, apart: number) => void
 
 /** Addresses and strides are bytes, counts are elements. */
 export interface Kernels {
   /**
-   * out [R, 4 · panels] = what lies at `from`, if anything (in steps of outStride), + a [R, depth] · w + b [R, rank] · up, for R = 4, 2, 1 rows:
-   * over one panel, or over several at once (`panels` a multiple of them). Every element is summed in the order of the depth, so a row does
-   * not depend on its company.
+   * out [R, 4 · panels] = what lies at `from`, if anything (in steps of outStride), + a [R, depth] · w + b [R, rank] · what lies behind w in
+   * each panel, for R = 4, 2, 1 rows: over one panel, or over several at once (`panels` a multiple of them). The depth lies in pieces of so many
+   * `steps`, and `apart` bytes from the end of one to the beginning of the next. Every element is summed in the order of the depth, so a row
+   * does not depend on its company.
    */
   product4: Product
   product4of2: Product
@@ -22,8 +23,12 @@ export interface Kernels {
   product2of4: Product
   product1: Product
   product1of4: Product
-  /** The same for 5 to 8 `rows` whose a and b are lanes: one pass over w for all of them. */
-  product8(a: number, w: number, out: number, outStride: number, depth: number, panels: number, from: number, b: number, up: number, rank: number, rows: number): void
+  /**
+   * The same for 5 to 8 `rows` that are lanes, a and b one behind the other: one pass over w for all of them. Sums of a piece of the depth go
+   * to `after` as they are, [4 · panels, 8], and the next piece begins with them, given as `before`; 0 where there is none. `skip`: bytes of a
+   * panel that are left out behind what is multiplied.
+   */
+  product8(a: number, w: number, out: number, outStride: number, depth: number, panels: number, from: number, skip: number, before: number, after: number, rows: number): void
   /** x [rows ≤ 8, dim] as a matrix in panels, [8, dim]: what lies behind the last row is zero. */
   panels(x: number, xStride: number, rows: number, out: number, dim: number): void
   /** Reads so many bytes, for the cache. */

@@ -67,7 +67,7 @@ function projectBack(runner: Runner, group: GroupPlan, { rows }: Batch, { dy, x,
     product(runner, shift(dy, column), rows, upBack, shift(dLow, at))
     heap.outer(shift(dy, column), out, shift(low, at), plan.rank, rows, { at: gradients.b[i] as number, stride: plan.rank }, share(team, out / OUTER_ROWS))
   })
-  product(runner, dy, rows, group.backward, dx, 0, { x: dLow, w: lora.downBack })
+  product(runner, dy, rows, group.backward, dx, 0, dLow)
   heap.outer(dLow, lora.width, x, group.input, rows, { at: gradients.a, stride: group.input }, share(team, lora.width / OUTER_ROWS))
   team.barrier()
 }

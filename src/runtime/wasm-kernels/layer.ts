@@ -1,9 +1,9 @@
 /** One decoder layer over rows, for decoding and for training alike: norm, q k v, attention over what a row sees, and the MLP. */
 
 import { attend, type Block, type Tokens } from './attention'
-import { type Heap, type Packed, type Rows, type Second } from './heap'
+import type { Heap, Rows } from './heap'
+import type { Packed } from './packed'
 import type { GroupPlan, LayerPlan, Plan } from './plan'
-import { PANEL } from './kernels'
 import { keyWidth, queryWidth, qkvWidth } from './plan'
 import type { Scratch } from './scratch'
 import { share, type Team } from './team'
@@ -68,12 +68,11 @@ function parts({ team }: Runner, rows: number, panels: number): { rows: readonly
   return rows < SHARED_ROWS ? { rows: [0, rows], panels: share(team, panels, 2) } : { rows: share(team, rows, 4), panels: [0, panels] }
 }
 
-/** y = x · w, added to what lies at `from` in y's strides, if anything, and to `second`'s product, by all threads. */
-export function product(runner: Runner, x: Rows, rows: number, w: Packed, y: Rows, from = 0, second: Second | null = null): void {
+/** y = x · w, added to what lies at `from` in y's strides, if anything, and to `second` times what lies behind w, by all threads. */
+export function product(runner: Runner, x: Rows, rows: number, w: Packed, y: Rows, from = 0, second: Rows | null = null): void {
   const part = parts(runner, rows, w.panels)
   const [first, last] = part.rows
-  const moved = second && { x: fromRow(second.x, first), w: second.w }
-  runner.heap.multiply(fromRow(x, first), last - first, w, fromRow(y, first), from === 0 ? 0 : from + 4 * y.stride * first, part.panels, moved)
+  runner.heap.multiply(fromRow(x, first), last - first, w, fromRow(y, first), from === 0 ? 0 : from + 4 * y.stride * first, part.panels, second && fromRow(second, first))
   runner.team.barrier()
 }
 
@@ -95,18 +94,17 @@ export function project(runner: Runner, group: GroupPlan, x: Rows, rows: number,
   for (const { first, panels, member } of group.spans) {
     const [a, b] = [Math.max(from, first), Math.min(to, first + panels)]
     if (a >= b) continue
-    const { at, depth } = group.forward
-    const w = { at: at + 4 * PANEL * depth * first, depth, columns: panels * PANEL, panels }
-    const out = shift(fromRow(y, top), first * PANEL)
-    const onto = added === 0 ? 0 : added + 4 * (y.stride * top + first * PANEL)
-    const second = member && { x: shift(fromRow(low, top), member.low), w: member.up }
-    heap.multiply(fromRow(x, top), bottom - top, w, out, onto, [a - first, b - first], second)
+    const onto = added === 0 ? 0 : added + 4 * y.stride * top
+    heap.multiply(fromRow(x, top), bottom - top, group.forward, fromRow(y, top), onto, [a, b], member && shift(fromRow(low, top), member.low))
   }
   team.barrier()
 }
 
-/** y [rows, hidden] of x. `cache`: the layer's keys and values [tokens, 2, kv · dim], to which the rows are added; null: rows see each other. */
-export function forwardLayer(runner: Runner, layer: LayerPlan, batch: Batch, values: LayerValues, cache: number | null, x: Rows, y: Rows): void {
+/**
+ * y [rows, hidden] of x. `cache`: the layer's keys and values [tokens, 2, kv · dim], to which the rows are added; null: rows see each other.
+ * Rows before `wanted` leave only their keys and values.
+ */
+export function forwardLayer(runner: Runner, layer: LayerPlan, batch: Batch, values: LayerValues, cache: number | null, x: Rows, y: Rows, wanted = 0): void {
   const { plan } = runner
   const { rows, scratch, lora } = batch
   const { groups } = layer
@@ -114,12 +112,14 @@ export function forwardLayer(runner: Runner, layer: LayerPlan, batch: Batch, val
   project(runner, groups.qkv, scratch.normed, rows, values.qkv, values.low.qkv, lora)
   const tokens = cache === null ? ownTokens(plan, values) : cachedTokens(plan, cache)
   turn(runner, layer, batch, values, tokens)
-  attend(runner, batch, values, tokens)
-  project(runner, groups.o, values.mixed, rows, values.middle, values.low.o, lora, x.at)
-  normRows(runner, rows, values.middle, layer.norm2, scratch.normed, shift(values.rstd, 1))
-  project(runner, groups.gateUp, scratch.normed, rows, values.gateUp, values.low.gateUp, lora)
-  gate(runner, rows, values.gateUp, scratch.gated)
-  project(runner, groups.down, scratch.gated, rows, y, values.low.down, lora, values.middle.at)
+  attend(runner, batch, values, tokens, wanted)
+  const rest = rows - wanted
+  const [mixed, middle, gateUp, rstd] = [values.mixed, values.middle, values.gateUp, values.rstd].map((of) => fromRow(of, wanted)) as [Rows, Rows, Rows, Rows]
+  project(runner, groups.o, mixed, rest, middle, values.low.o, lora, rowAt(x, wanted))
+  normRows(runner, rest, middle, layer.norm2, scratch.normed, shift(rstd, 1))
+  project(runner, groups.gateUp, scratch.normed, rest, gateUp, values.low.gateUp, lora)
+  gate(runner, rest, gateUp, scratch.gated)
+  project(runner, groups.down, scratch.gated, rest, fromRow(y, wanted), values.low.down, lora, middle.at)
 }
 
 /** RMSNorm of rows; 1 / rms goes to `rstd`. */

@@ -4,8 +4,9 @@ import { loraScale, type LoraConfig, type LoraTarget } from '../../core/config'
 import { linearDims, modulePath } from '../../core/linear-layers'
 import type { ModelConfig } from '../../model/config'
 import { matrixName } from '../../model/parameters'
-import type { Heap, Packed } from './heap'
+import type { Heap } from './heap'
 import { OUTER_COLUMNS, PANEL } from './kernels'
+import type { Packed } from './packed'
 
 /** Projections that read the same input: one product with all their matrices side by side. */
 export const GROUPS = {
@@ -25,14 +26,14 @@ export interface LoraMember {
   out: number
   /** First of its columns in the group's low-rank values. */
   low: number
-  /** s · B: low [rank] → out, and back. */
-  up: Packed
+  /** s · B from slopes of `out` to those of low; the other way it lies behind the group's matrix. */
   upBack: Packed
 }
 
 export interface GroupPlan {
   input: number
   out: number
+  /** Behind them in each panel: s · B of the panel's member, and A of all members. */
   forward: Packed
   backward: Packed
   /** [out] or null. */
@@ -40,9 +41,8 @@ export interface GroupPlan {
   /** The group's columns from left to right, in panels of `forward`: those of each member of the LoRA, and what lies between. */
   spans: { first: number; panels: number; member: LoraMember | null }[]
   lora: {
-    /** A of all members: input → low, and back. */
+    /** A of all members: input → low. */
     down: Packed
-    downBack: Packed
     width: number
     members: LoraMember[]
   } | null
@@ -123,8 +123,8 @@ export function makePlan(heap: Heap, config: ModelConfig, lora: LoraConfig | nul
         input,
         out,
         spans: spansOf(out, low?.members ?? []),
-        forward: heap.pack(matrix, out, input),
-        backward: heap.packTransposed(matrix, out, input),
+        forward: heap.pack(matrix, out, input, low ? rank : 0),
+        backward: heap.packTransposed(matrix, out, input, low?.width ?? 0),
         bias: biased ? heap.put(joined(targets.map((target) => of(`${modulePath(target)}.bias`)))) : null,
         lora: low,
       }
@@ -183,30 +183,30 @@ function loraPlan(heap: Heap, config: ModelConfig, lora: LoraConfig | null, targ
     const [out] = linearDims(config, target)
     if (changed.includes(target)) {
       const b = empty(out, rank)
-      members.push({ target, column, out, low: members.length * rank, up: heap.pack(b, out, rank), upBack: heap.packTransposed(b, out, rank) })
+      members.push({ target, column, out, low: members.length * rank, upBack: heap.packTransposed(b, out, rank) })
     }
     column += out
   }
   const a = empty(width, input)
-  return { down: heap.pack(a, width, input), downBack: heap.packTransposed(a, width, input), width, members }
+  return { down: heap.pack(a, width, input), width, members }
 }
 
 /** Writes a LoRA over the last one: A [r, input] and B [out, r] of each projection, PEFT's orientation. */
 export function packLora(heap: Heap, plan: Plan, r: number, tensor: LayerTensors): void {
   plan.layers.forEach(({ groups }, layer) => {
-    for (const { lora, input } of Object.values(groups)) {
+    for (const { lora, input, forward, backward } of Object.values(groups)) {
       if (!lora) continue
       const a = new Float32Array(lora.width * input)
-      for (const { target, out, low, up, upBack } of lora.members) {
+      for (const { target, column, out, low, upBack } of lora.members) {
         a.set(tensor(layer, `${modulePath(target)}.lora_A`), low * input)
         const given = tensor(layer, `${modulePath(target)}.lora_B`)
         const b = new Float32Array(out * plan.rank)
         for (let row = 0; row < out; row++) b.set(given.subarray(row * r, (row + 1) * r), row * plan.rank)
-        heap.pack(b, out, plan.rank, up, plan.scale)
-        heap.packTransposed(b, out, plan.rank, upBack, plan.scale)
+        heap.packExtra(forward, column, out, (k, n) => (b[n * plan.rank + k] as number) * plan.scale)
+        heap.repackTransposed(upBack, b, plan.scale)
       }
-      heap.pack(a, lora.width, input, lora.down)
-      heap.packTransposed(a, lora.width, input, lora.downBack)
+      heap.repack(lora.down, a)
+      heap.packExtra(backward, 0, input, (k, n) => a[k * input + n] as number)
     }
   })
 }

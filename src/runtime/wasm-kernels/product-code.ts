@@ -39,20 +39,18 @@ function turned(from: readonly Local[], spare: readonly Local[], use: (row: numb
  * for that.
  */
 export function writeProduct(name: string, rows: number, together: number, unroll: number): WrittenFunction {
-  const writer = new FunctionWriter(Array.from({ length: 12 }, () => ADDRESS))
+  const writer = new FunctionWriter(Array.from({ length: 13 }, () => ADDRESS))
   const [a, aStride, w, out, outStride, depth] = writer.params as [Local, Local, Local, Local, Local, Local]
-  const [panels, from, b, bStride, up, rank] = writer.params.slice(6) as [Local, Local, Local, Local, Local, Local]
-  const [panel, k, place, size, upSize] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
+  const [panels, from, b, bStride, rank, steps, apart] = writer.params.slice(6) as [Local, Local, Local, Local, Local, Local, Local]
+  const [panel, k, place, size, piece, count] = writer.localsOf('i32', 6) as [Local, Local, Local, Local, Local, Local]
   const at = writer.localsOf('i32', rows)
   const streams = writer.localsOf('i32', together)
   const sums = Array.from({ length: rows }, () => writer.localsOf('v128', together))
   const columns = writer.localsOf('v128', together)
   const value = writer.local('v128')
   const eachSum = (of: (row: number, v: number, sum: Local) => Code): Code => sums.flatMap((row, r) => row.flatMap((sum, v) => of(r, v, sum)))
-  const along = (x: Local, stride: Local, matrix: Local, length: Local, bytes: Local): Code => [
-    ...rowAddresses(x, stride, at),
-    ...rowAddresses(matrix, bytes, streams),
-    ...writer.loop(k, get(length), unroll, [
+  const along = (length: Code): Code =>
+    writer.loop(k, length, unroll, [
       ...Array.from({ length: unroll }, (_, u) => [
         ...columns.flatMap((column, v) => set(column, f32x4.load(get(streams[v] as Local), u * PANEL_BYTES))),
         ...at.flatMap((row, r) => [
@@ -65,12 +63,9 @@ export function writeProduct(name: string, rows: number, together: number, unrol
       ]).flat(),
       ...streams.flatMap((stream) => plus(stream, i32.const(unroll * PANEL_BYTES))),
       ...at.flatMap((row) => plus(row, i32.const(4 * unroll))),
-    ]),
-    ...plus(matrix, i32.mul(get(bytes), i32.const(together))),
-  ]
+    ])
   const body = [
-    ...set(size, i32.mul(get(depth), i32.const(PANEL_BYTES))),
-    ...set(upSize, i32.mul(get(rank), i32.const(PANEL_BYTES))),
+    ...set(size, i32.mul(get(steps), i32.const(PANEL_BYTES))),
     ...writer.loop(panel, get(panels), together, [
       ...eachSum((_r, _v, sum) => set(sum, f32x4.const(0))),
       ...when(get(from), [
@@ -78,8 +73,18 @@ export function writeProduct(name: string, rows: number, together: number, unrol
         ...eachSum((r, v, sum) => set(sum, f32x4.load(get(at[r] as Local), 16 * v))),
         ...plus(from, i32.const(together * PANEL_BYTES)),
       ]),
-      ...along(a, aStride, w, depth, size),
-      ...when(get(rank), along(b, bStride, up, rank, upSize)),
+      ...rowAddresses(w, size, streams),
+      ...rowAddresses(a, aStride, at),
+      ...set(piece, i32.const(0)),
+      ...writer.loop(piece, get(depth), 0, [
+        ...set(count, i32.sub(get(depth), get(piece))),
+        ...when(i32.ltS(get(steps), get(count)), set(count, get(steps))),
+        ...along(get(count)),
+        ...plus(piece, get(steps)),
+        ...when(i32.ltS(get(piece), get(depth)), streams.flatMap((stream) => plus(stream, get(apart)))),
+      ]),
+      ...when(get(rank), [...rowAddresses(b, bStride, at), ...along(get(rank))]),
+      ...plus(w, i32.mul(get(size), i32.const(together))),
       ...set(place, get(out)),
       ...sums.flatMap((row) => [...row.flatMap((sum, v) => f32x4.store(get(place), get(sum), 16 * v)), ...plus(place, get(outStride))]),
       ...plus(out, i32.const(together * PANEL_BYTES)),
@@ -91,8 +96,8 @@ export function writeProduct(name: string, rows: number, together: number, unrol
 export function writeProduct8(): WrittenFunction {
   const writer = new FunctionWriter(Array.from({ length: 11 }, () => ADDRESS))
   const [a, w, out, outStride, depth, panels] = writer.params as [Local, Local, Local, Local, Local, Local]
-  const [from, b, up, rank, rows] = writer.params.slice(6) as [Local, Local, Local, Local, Local]
-  const [panel, k, place, row, stream] = writer.localsOf('i32', 5) as [Local, Local, Local, Local, Local]
+  const [from, skip, before, after, rows] = writer.params.slice(6) as [Local, Local, Local, Local, Local]
+  const [panel, k, place, row] = writer.localsOf('i32', 4) as [Local, Local, Local, Local]
   const at = writer.localsOf('i32', LANES)
   // Of each column: rows 0 to 3, rows 4 to 7.
   const sums = Array.from({ length: PANEL }, () => writer.localsOf('v128', 2))
@@ -100,20 +105,6 @@ export function writeProduct8(): WrittenFunction {
   const value = writer.local('v128')
   const spare = writer.localsOf('v128', 2)
   const half = (h: number): Local[] => sums.map((column) => column[h] as Local)
-  const along = (x: Local, matrix: Local, length: Local): Code => [
-    ...set(row, get(x)),
-    ...set(stream, get(matrix)),
-    ...writer.loop(k, get(length), 1, [
-      ...lanes.flatMap((lane, h) => set(lane, f32x4.load(get(row), 16 * h))),
-      ...sums.flatMap((column, c) => [
-        ...set(value, f32x4.loadSplat(get(stream), 4 * c)),
-        ...column.flatMap((sum, h) => set(sum, f32x4.add(get(sum), f32x4.mul(get(lanes[h] as Local), get(value))))),
-      ]),
-      ...plus(row, i32.const(4 * LANES)),
-      ...plus(stream, i32.const(PANEL_BYTES)),
-    ]),
-    ...set(matrix, get(stream)),
-  ]
   const body = writer.loop(panel, get(panels), 1, [
     ...sums.flat().flatMap((sum) => set(sum, f32x4.const(0))),
     ...when(get(from), [
@@ -129,16 +120,35 @@ export function writeProduct8(): WrittenFunction {
       }),
       ...plus(from, i32.const(PANEL_BYTES)),
     ]),
-    ...along(a, w, depth),
-    ...when(get(rank), along(b, up, rank)),
-    ...set(place, get(out)),
-    ...[0, 1].flatMap((h) =>
-      turned(half(h), spare, (r, line) => {
-        const store = [...f32x4.store(get(place), line), ...plus(place, get(outStride))]
-        return h === 0 ? store : when(i32.ltS(i32.const(4 + r), get(rows)), store)
-      }),
-    ),
-    ...plus(out, i32.const(PANEL_BYTES)),
+    ...when(get(before), [
+      ...sums.flat().flatMap((sum, i) => set(sum, f32x4.load(get(before), 16 * i))),
+      ...plus(before, i32.const(4 * LANES * PANEL)),
+    ]),
+    ...set(row, get(a)),
+    ...writer.loop(k, get(depth), 1, [
+      ...lanes.flatMap((lane, h) => set(lane, f32x4.load(get(row), 16 * h))),
+      ...sums.flatMap((column, c) => [
+        ...set(value, f32x4.loadSplat(get(w), 4 * c)),
+        ...column.flatMap((sum, h) => set(sum, f32x4.add(get(sum), f32x4.mul(get(lanes[h] as Local), get(value))))),
+      ]),
+      ...plus(row, i32.const(4 * LANES)),
+      ...plus(w, i32.const(PANEL_BYTES)),
+    ]),
+    ...plus(w, get(skip)),
+    ...when(get(after), [
+      ...sums.flat().flatMap((sum, i) => f32x4.store(get(after), get(sum), 16 * i)),
+      ...plus(after, i32.const(4 * LANES * PANEL)),
+    ]),
+    ...when(i32.ltS(get(after), i32.const(1)), [
+      ...set(place, get(out)),
+      ...[0, 1].flatMap((h) =>
+        turned(half(h), spare, (r, line) => {
+          const store = [...f32x4.store(get(place), line), ...plus(place, get(outStride))]
+          return h === 0 ? store : when(i32.ltS(i32.const(4 + r), get(rows)), store)
+        }),
+      ),
+      ...plus(out, i32.const(PANEL_BYTES)),
+    ]),
   ])
   return { name: 'product8', writer, body }
 }

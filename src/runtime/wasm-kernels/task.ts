@@ -16,6 +16,8 @@ export type Task =
       states: Rows[]
       /** Each layer's cache; null: the rows see each other. */
       caches: number[] | null
+      /** First row whose output of the last layer is asked for. */
+      wanted: number
     }
   | {
       kind: 'backward'
@@ -40,7 +42,10 @@ export function runTask(runner: Runner, task: Task): void {
   const { values, states, batch } = task
   const valuesOf = (layer: number): LayerValues => (values[layer] ?? values[0]) as LayerValues
   if (task.kind === 'forward') {
-    layers.forEach((plan, layer) => forwardLayer(runner, plan, batch, valuesOf(layer), task.caches?.[layer] ?? null, states[layer] as Rows, states[layer + 1] as Rows))
+    layers.forEach((plan, layer) => {
+      const wanted = layer === layers.length - 1 ? task.wanted : 0
+      forwardLayer(runner, plan, batch, valuesOf(layer), task.caches?.[layer] ?? null, states[layer] as Rows, states[layer + 1] as Rows, wanted)
+    })
     return
   }
   for (let layer = layers.length - 1; layer >= 0; layer--) {
