@@ -61,12 +61,11 @@ export class StagePlan {
     const at = nextPlanned(plan, this.keeper.done)
     const stage = at === null ? undefined : plan[at]
     if (at === null || !stage) return
-    let before: StageMeasure | undefined
+    const last = this.keeper.done.at(-1)
+    let before = last?.planned === at - 1 ? last.after : undefined
     const told: Told = { gate, signal, tell: (doing, done, of, metrics) => this.post({ type: 'plan', kind: stage.kind, at, stages: plan.length, doing, done, of, ...(before && { before }), ...(metrics && { metrics }) }) }
     const refused = refusal(stage)
-    const last = this.keeper.done.at(-1)
-    const known = last?.planned === at - 1 ? last.after : undefined
-    before = known ?? (refused ? undefined : await this.measure(run, 'before', told))
+    if (!before && !refused) before = await this.measure(run, 'before', told)
     const begin = await run.engine.exportState()
     const common = { kind: stage.kind, planned: at, settings: stage.settings, ...(before && { before }) }
     let name = ''
