@@ -73,6 +73,7 @@ export const S = {
     targets: 'target_modules',
     backend: 'backend',
     changed: 'Settings changed: press Reset to use the new settings.',
+    changedEnd: 'Only where the run ends was changed: that needs no Reset.',
     changedFresh: 'Settings changed: Train and Step will use them.',
     changedModel: 'Another model or adapter is chosen: press Load under Model to use it.',
     end: {

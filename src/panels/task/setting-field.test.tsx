@@ -6,6 +6,7 @@ import { MAIN_SETTINGS, SETTING_GROUPS } from '../../store/settings'
 import { StoresProvider } from '../../store/hooks'
 import { engineMessages, stepMessages } from '../../store/testing/script'
 import { mount } from '../testing/mount'
+import { Changed } from './Changed'
 import { SettingField } from './SettingField'
 
 const FIELDS = [...MAIN_SETTINGS, ...SETTING_GROUPS.flatMap(({ settings }) => settings)]
@@ -16,6 +17,7 @@ async function fields() {
       {FIELDS.map((setting) => (
         <SettingField key={setting.key} setting={setting} />
       ))}
+      <Changed testId="changed" undoId="undo" />
     </StoresProvider>
   ))
   const control = (key: string) => page.find<HTMLInputElement>(`setting-${key}`) as HTMLInputElement
@@ -63,6 +65,7 @@ it('another end of a run that goes on is handed over when its field is left, not
   await set('max_steps', '2')
   await set('max_steps', '23')
   expect([sent(), page.find('run-end')?.textContent]).toEqual([[], expect.stringContaining('it ends at 23')])
+  expect(page.find('changed')?.textContent).toContain('needs no Reset')
   await act(async () => control('max_steps').dispatchEvent(new FocusEvent('focusout', { bubbles: true })))
   expect(sent()).toEqual([{ type: 'extend', max_steps: 23, target_reward: null }])
   expect(page.find('run-end')).toBeNull()
