@@ -1,6 +1,6 @@
 /** A dataset's conversations: lists of messages from a stranger's row, checked field by field. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { isRecord } from './records'
 import type { ChatMessage } from './tools'
 
@@ -16,14 +16,14 @@ export class FieldFault extends Error {
 }
 
 const callSchema = z.object({
-  function: z.object({ name: z.string().min(1), arguments: z.union([z.record(z.string(), z.unknown()), z.string()]).nullish() }),
+  function: z.object({ name: z.string().check(z.minLength(1)), arguments: z.nullish(z.union([z.record(z.string(), z.unknown()), z.string()])) }),
 })
 const messageSchema = z.object({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: z.union([z.string(), z.array(z.object({ type: z.literal('text'), text: z.string() }))]).nullish(),
-  name: z.string().nullish(),
-  reasoning_content: z.string().nullish(),
-  tool_calls: z.array(callSchema).nullish(),
+  content: z.nullish(z.union([z.string(), z.array(z.object({ type: z.literal('text'), text: z.string() }))])),
+  name: z.nullish(z.string()),
+  reasoning_content: z.nullish(z.string()),
+  tool_calls: z.nullish(z.array(callSchema)),
 })
 
 /** The messages in a column. `field`: its name; those that begin a conversation ("messages", "prompt") begin with the system or the user. Throws FieldFault. */

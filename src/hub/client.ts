@@ -1,6 +1,6 @@
 /** Reads models from the Hugging Face Hub: which commit, which files, their contents. The token goes to the Hub's own origin only. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { PlaygroundError } from '../core/errors'
 import { checkToken } from './check-token'
 import { readAll } from './bytes'
@@ -52,11 +52,11 @@ const HUB = 'https://huggingface.co'
 const TRIES = 4
 const TIMEOUT_MS = 30_000
 
-const information = z.object({ sha: z.string().regex(/^[0-9a-f]{40}$/), private: z.boolean(), gated: z.union([z.literal(false), z.enum(['auto', 'manual'])]) })
+const information = z.object({ sha: z.string().check(z.regex(/^[0-9a-f]{40}$/)), private: z.boolean(), gated: z.union([z.literal(false), z.enum(['auto', 'manual'])]) })
 const treeFile = z.object({
-  path: z.string().min(1),
-  size: z.number().int().nonnegative(),
-  lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/) }).optional(),
+  path: z.string().check(z.minLength(1)),
+  size: z.int().check(z.nonnegative()),
+  lfs: z.optional(z.object({ oid: z.string().check(z.regex(/^[0-9a-f]{64}$/)) })),
 })
 
 export class HubClient {
@@ -90,7 +90,7 @@ export class HubClient {
       if (cause instanceof PlaygroundError) throw cause
       if (signal?.aborted) throw stopped(repo)
       const url = `${this.endpoint}/api/models/${repo}`
-      if (!(cause instanceof SyntaxError || cause instanceof z.ZodError)) throw hubError({ kind: 'network', cause, url }, context)
+      if (!(cause instanceof SyntaxError || cause instanceof z.core.$ZodError)) throw hubError({ kind: 'network', cause, url }, context)
       throw new PlaygroundError('model', `The answer about ${repo} is not one that the Hub gives.`, SIGN_IN, { cause })
     }
   }

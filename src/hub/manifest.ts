@@ -1,9 +1,9 @@
 /** What the store writes down about one model: its commit, its files, which of their bytes are needed, and checksums of what is here. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import type { FileStorage } from './file-storage'
 
-const count = z.number().int().nonnegative()
+const count = z.int().check(z.nonnegative())
 
 /** A checksum of the first `bytes` bytes stored from `begin` on; the stored range may have grown since. */
 const extentSchema = z.object({ begin: count, bytes: count, sha256: z.string() })
@@ -12,7 +12,7 @@ const fileSchema = z.object({
   path: z.string(),
   size: count,
   /** The Hub's checksum of the whole file; null where it gives none (small files). */
-  sha256: z.string().nullable(),
+  sha256: z.nullable(z.string()),
   /** Ranges [begin, end) that loading the model reads. */
   needed: z.array(z.tuple([count, count])),
   extents: z.array(extentSchema),

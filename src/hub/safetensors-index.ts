@@ -1,6 +1,6 @@
 /** Reads model.safetensors.index.json: which shard holds which tensor. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { PlaygroundError } from '../core/errors'
 
 export interface SafetensorsIndex {

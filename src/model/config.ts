@@ -1,6 +1,7 @@
 /** Reads a Hugging Face config.json into what the graphs need, and refuses by name what they do not support. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
+import english from 'zod/v4/locales/en.js'
 import { PlaygroundError } from '../core/errors'
 
 /** Architecture of a Qwen2/2.5/3 decoder, every value resolved. */
@@ -25,8 +26,12 @@ export interface ModelConfig {
   eos_token_ids: number[]
 }
 
+// What it says of a field is shown to people.
+z.config(english())
+
 /** Far beyond any model that a browser holds: what a damaged or hostile file says must not be planned for. */
-const size = (most: number) => z.number().int().positive().max(most)
+const size = (most: number) => z.int().check(z.positive(), z.maximum(most))
+const positive = z.number().check(z.positive())
 const HIDDEN = 65_536
 const HEADS = 1024
 const schema = z.looseObject({
@@ -34,26 +39,26 @@ const schema = z.looseObject({
   hidden_size: size(HIDDEN),
   num_hidden_layers: size(512),
   num_attention_heads: size(HEADS),
-  num_key_value_heads: size(HEADS).optional(),
-  head_dim: size(HEADS).nullish(),
+  num_key_value_heads: z.optional(size(HEADS)),
+  head_dim: z.nullish(size(HEADS)),
   intermediate_size: size(4 * HIDDEN),
   vocab_size: size(2_000_000),
-  rms_norm_eps: z.number().positive(),
-  rope_theta: z.number().positive().optional(),
-  rope_scaling: z.looseObject({}).nullish(),
-  rope_parameters: z.looseObject({ rope_theta: z.number().positive().optional(), rope_type: z.string().optional() }).nullish(),
+  rms_norm_eps: positive,
+  rope_theta: z.optional(positive),
+  rope_scaling: z.nullish(z.looseObject({})),
+  rope_parameters: z.nullish(z.looseObject({ rope_theta: z.optional(positive), rope_type: z.optional(z.string()) })),
   max_position_embeddings: size(100_000_000),
-  tie_word_embeddings: z.boolean().optional(),
-  attention_bias: z.boolean().optional(),
+  tie_word_embeddings: z.optional(z.boolean()),
+  attention_bias: z.optional(z.boolean()),
   hidden_act: z.string(),
-  use_sliding_window: z.boolean().optional(),
-  sliding_window: z.number().nullish(),
-  layer_types: z.array(z.string()).nullish(),
-  eos_token_id: z.union([z.number(), z.array(z.number())]).nullish(),
+  use_sliding_window: z.optional(z.boolean()),
+  sliding_window: z.nullish(z.number()),
+  layer_types: z.nullish(z.array(z.string())),
+  eos_token_id: z.nullish(z.union([z.number(), z.array(z.number())])),
 })
 
 /** Read first: a config of another family has other fields, and its family is what a person needs to hear. */
-const familySchema = z.looseObject({ model_type: z.string(), quantization_config: z.looseObject({ quant_method: z.string() }).nullish().catch(null) })
+const familySchema = z.looseObject({ model_type: z.string(), quantization_config: z.catch(z.nullish(z.looseObject({ quant_method: z.string() })), null) })
 
 function refuse(field: string, value: unknown, why: string, advice = 'Choose a dense Qwen2, Qwen2.5 or Qwen3 model.'): never {
   throw new PlaygroundError('model', `config.json: ${field} is ${JSON.stringify(value)}, ${why}.`, advice)

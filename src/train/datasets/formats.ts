@@ -1,6 +1,6 @@
 /** TRL's dataset formats: what a row is, by its columns, checked field by field. */
 
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { conversation, FieldFault, kindOf } from '../../core/conversation'
 import { isRecord } from '../../core/records'
 import type { ChatMessage, Tool } from '../../core/tools'
@@ -27,7 +27,7 @@ export type SftRow = Common &
 export type PreferenceRow = Common & { form: 'preference'; prompt: Said; chosen: Said; rejected: Said }
 export type DatasetRow = SftRow | PreferenceRow
 
-const toolSchema = z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string().min(1) }) })
+const toolSchema = z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string().check(z.minLength(1)) }) })
 
 /** Every column that is read. */
 export const COLUMNS: readonly string[] = ['messages', 'prompt', 'completion', 'chosen', 'rejected', 'text', 'tools', 'chat_template_kwargs']
