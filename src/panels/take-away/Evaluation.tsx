@@ -5,6 +5,7 @@ import { wilson } from '../../core/interval'
 import type { EvaluationRecord, RunRecord } from '../../core/run-record'
 import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
 import { isActive, isMidStep, type RunView } from '../../store/view'
+import { takeLostFocus } from '../../ui/focus'
 import { number, percent } from '../../ui/format'
 import { Help } from '../../ui/Help'
 import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
@@ -66,14 +67,20 @@ export function Evaluation({ run }: { run: RunRecord }) {
             {words.withBase}
           </label>
         )}
-        <button type="submit" className="button small" data-testid="evaluate" aria-describedby={`${id}-why`} disabled={busy || !ok || why !== null}>
+        {/* Made anew at the end, so that the keyboard that was at Stop comes here. */}
+        <button key={busy ? 'busy' : 'idle'} ref={error !== null || result !== null ? takeLostFocus : undefined} type="submit" className="button small" data-testid="evaluate" aria-describedby={`${id}-why`} disabled={busy || !ok || why !== null}>
           {words.run}
         </button>
+        {busy && loaded && (
+          <button type="button" className="button small" data-testid="evaluate-stop" ref={takeLostFocus} title={words.stopHint} onClick={takeAway.stopEvaluation}>
+            {words.stop}
+          </button>
+        )}
         <p className={ok ? 'note' : 'why'} id={`${id}-why`}>
           {ok ? (busy ? '' : why) : words.refused}
         </p>
       </form>
-      {busy && loaded && <Progress stop={takeAway.stopEvaluation} />}
+      {busy && loaded && <Progress />}
       {error !== null && loaded && (
         <p className="why" role="alert" data-testid="evaluation-error">
           {error}
@@ -111,7 +118,7 @@ function whyUnready(view: RunView): string | null {
   return isMidStep(view) || view.evaluation?.step !== undefined ? words.midStep : null
 }
 
-function Progress({ stop }: { stop: () => void }) {
+function Progress() {
   const words = TAKE_AWAY_STRINGS.evaluation
   const evaluation = useRun((view) => view.evaluation)
   const text = evaluation ? words.progress(words.splits[evaluation.split], evaluation.done, evaluation.total) : words.starting
@@ -119,9 +126,6 @@ function Progress({ stop }: { stop: () => void }) {
     <div className="take-state" data-testid="evaluation-progress">
       <progress aria-label={text} max={evaluation?.total ?? 1} value={evaluation?.done} />
       <span className="note">{text}</span>
-      <button type="button" className="button small" data-testid="evaluate-stop" title={words.stopHint} onClick={stop}>
-        {words.stop}
-      </button>
     </div>
   )
 }

@@ -149,9 +149,12 @@ describe('an evaluation', () => {
     expect(page.text('evaluation-progress')).toContain('held-out scenarios: 4 of 10 episodes')
     await page.press('evaluate-stop')
     expect(page.sent('evaluate-stop')).toHaveLength(1)
+    page.find('evaluate-stop')?.focus()
     const record = { step: 37, split: 'train', solved: 5, scorable: 10, reward: 0.5, precision: 'float32' } as const
     await page.say({ type: 'evaluation', requestId: 1, result: { train: 0.5, heldOut: null, episodes: 10, records: [record] } })
     expect(page.text('evaluations')).toContain('5/10')
+    expect(page.find('evaluate-stop')).toBeNull()
+    expect(document.activeElement).toBe(page.find('evaluate'))
     expect(page.text('evaluations')).toContain('23.7 – 76.3 %')
   })
 
