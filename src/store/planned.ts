@@ -26,9 +26,7 @@ export function withoutStages({ stages: _, ...config }: RunConfig): RunConfig {
 /** The run with this plan; none where it is empty. */
 export function withStages(config: RunConfig, stages: readonly PlannedStage[]): RunConfig {
   if (stages.length === 0) return withoutStages(config)
-  // Where a preset has it: settings are compared as text.
-  const { backend, ...rest } = withoutStages(config)
-  return { ...rest, stages: [...stages], backend }
+  return { ...config, stages: [...stages] }
 }
 
 /**
