@@ -4,7 +4,7 @@ import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { Precision } from '../core/config'
 import type { DeviceReport } from '../core/plan'
 import type { RunRecord, StepSummary } from '../core/run-record'
-import type { Message } from '../worker/protocol'
+import type { Message, UnkeptRun } from '../worker/protocol'
 import type { EnginePort } from './controller'
 import { isRecording } from './restore'
 
@@ -27,6 +27,8 @@ export interface RunsView {
   storage: DeviceReport['storage']
   /** Why nothing can be kept, or ''. */
   problem: string
+  /** The loaded run, where its newest weights are in the tab's memory alone. */
+  unkept: UnkeptRun | null
   histories: Readonly<Record<string, ReadHistory>>
   /** Runs whose curves are drawn over the present ones, in the order in which they were chosen. */
   compared: readonly string[]
@@ -71,6 +73,7 @@ const NOTHING: RunsView = {
   held: [],
   storage: null,
   problem: '',
+  unkept: null,
   histories: {},
   compared: [],
   resuming: null,
@@ -96,7 +99,7 @@ export function createRuns(port: EnginePort): Runs {
   /** What is to be offered once no other tab has it. */
   let candidate: string | null = null
 
-  function listed({ runs, current, held, storage, problem }: Extract<Message, { type: 'runs' }>) {
+  function listed({ runs, current, held, storage, problem, unkept }: Extract<Message, { type: 'runs' }>) {
     const ids = new Set(runs.map(({ id }) => id))
     // Only what was there when the page was opened is offered.
     const offer = store.getState().runs === null ? runs[0] : runs.find(({ id }) => id === candidate)
@@ -107,6 +110,7 @@ export function createRuns(port: EnginePort): Runs {
       held,
       storage,
       problem,
+      unkept,
       histories: Object.fromEntries(Object.entries(view.histories).filter(([id]) => ids.has(id))),
       compared: view.compared.filter((id) => ids.has(id)),
       offered: candidate !== null && !held.includes(candidate) ? candidate : null,
@@ -150,7 +154,7 @@ export function createRuns(port: EnginePort): Runs {
       case 'resume-refused':
         return store.setState({ resuming: null, refused: message.why })
       case 'cleared':
-        return store.setState({ measuring: null })
+        return store.setState({ measuring: null, unkept: null })
       case 'event':
         // A file that cannot be shown is answered by a notice, and so is a run that cannot be deleted.
         if (message.event.type === 'notice' && store.getState().importing !== null) {
@@ -199,6 +203,12 @@ export function createRuns(port: EnginePort): Runs {
     },
     forgetRefusal: () => store.setState({ refused: null }),
   }
+}
+
+/** The runs that can be taken away, the newest first: those that are kept, and the loaded one as it is in memory where that is newer. */
+export function takeable({ runs, unkept }: Pick<RunsView, 'runs' | 'unkept'>): readonly RunRecord[] {
+  const kept = runs ?? []
+  return unkept ? [unkept.run, ...kept.filter(({ id }) => id !== unkept.run.id)] : kept
 }
 
 /** The record of the run that is loaded; null while it has no step that was kept. */

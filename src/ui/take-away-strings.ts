@@ -11,6 +11,8 @@ export const TAKE_AWAY_STRINGS = {
   behind: (name: string) => `Loaded, behind the recording · ${name}`,
   none: 'There is nothing to take away yet: a run is kept once its first step has ended.',
   at: (step: number) => `as it is after step ${step}`,
+  older: (step: number, last: number) => `as it was after step ${step}: the weights of later steps (it has ${last}) were not kept`,
+  inMemory: (step: number, why: string) => `as it is after step ${step}, in this tab’s memory alone, so take it before you close the tab. Why it was not kept: ${why}`,
   downloads: {
     title: 'Download',
     make: 'Download',
@@ -18,6 +20,7 @@ export const TAKE_AWAY_STRINGS = {
     making: 'making the file',
     saved: (name: string, size: string) => `${name}, ${size}, was given to the browser’s downloads.`,
     about: (size: string) => `about ${size}`,
+    noEpisodes: 'No episode of it was kept.',
     noAdapter: 'No step of it was kept with its adapter.',
     noTools: (name: string) => `The record of ${name} has no tools, from which the folder is written: connect to it and train a step.`,
     noLora: 'All parameters were trained, so there is no LoRA: take the merged model, which holds them.',

@@ -60,6 +60,8 @@ export class RunArchive {
    * tab needs a newer layout) and the archive must be opened again.
    */
   static async open(name = NAME, quota = EPISODE_QUOTA, onClosed: () => void = () => undefined): Promise<RunArchive> {
+    // Some browsers have none in a private window, and `openDB` would name a property of undefined.
+    if (typeof indexedDB === 'undefined') throw new Error('the browser offers no IndexedDB here')
     const database = await openDB<Schema>(name, 1, {
       upgrade(made) {
         made.createObjectStore('runs', { keyPath: 'id' })
@@ -119,7 +121,7 @@ export class RunArchive {
     const packed = episodes && (await gzipJson(episodes))
     const tx = this.writing()
     const before = await tx.objectStore('runs').get(record.id)
-    const kept = { ...record, ...(before ? { name: before.name, notes: before.notes, evaluations: before.evaluations } : {}) }
+    const kept = { ...record, ...(before && inArchive(before)) }
     if (!before && start) await tx.objectStore('starts').put(start, record.id)
     await tx.objectStore('steps').put({ run: record.id, step: summary.step, summary, episodes: packed })
     const added = packed?.byteLength ?? 0
@@ -156,6 +158,21 @@ export class RunArchive {
   /** Writes a checkpoint of a step that is kept already. Returns the record as it was written; null when the run is gone. */
   async addCheckpoint(id: string, checkpoint: Checkpoint): Promise<RunRecord | null> {
     return this.change(id, (record, tx) => putCheckpoint(tx, record, checkpoint))
+  }
+
+  /** Takes a run's oldest checkpoint out, for one that found no room beside it; null where there is none. */
+  async giveUpCheckpoint(id: string): Promise<Checkpoint | null> {
+    let given: Checkpoint | null = null
+    await this.change(id, async (record, tx) => {
+      const store = tx.objectStore('checkpoints')
+      const [oldest, ...newer] = await store.getAllKeys(ofRun(id))
+      given = (oldest && (await store.get(oldest))) ?? null
+      if (!oldest || !given) return
+      await store.delete(oldest)
+      record.bytes -= stateBytes(given.state)
+      record.checkpoint = newer.at(-1)?.[1] ?? null
+    })
+    return given
   }
 
   /** Changes a run's record alone; null when the run is gone. */
@@ -202,7 +219,10 @@ export class RunArchive {
   }
 
   private writing(): Writing {
-    return this.database.transaction([...STORES], 'readwrite', { durability: 'strict' })
+    const tx = this.database.transaction([...STORES], 'readwrite', { durability: 'strict' })
+    // Who writes hears of a failure by the request that failed, and never comes to wait for the end.
+    tx.done.catch(() => undefined)
+    return tx
   }
 
   private async change(id: string, work: (record: RunRecord, tx: Writing) => Promise<void> | void): Promise<RunRecord | null> {
@@ -233,6 +253,11 @@ export class RunArchive {
       cursor = await cursor.continue()
     }
   }
+}
+
+/** What the archive knows better than whoever writes a step. */
+function inArchive({ name, notes, evaluations, bytes, episodeBytes, droppedSteps, checkpoint }: RunRecord): Partial<RunRecord> {
+  return { name, notes, evaluations, bytes, droppedSteps, checkpoint, ...(episodeBytes !== undefined && { episodeBytes }) }
 }
 
 /** As this version of the page reads it. */

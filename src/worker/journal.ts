@@ -8,9 +8,11 @@ import type { StepRecord } from '../core/events'
 import { type EvaluationRecord, type KeptEpisode, type RunRecord, type StepSummary, summarise, withSpans } from '../core/run-record'
 import type { StageRecord } from '../core/stage'
 import { VERSION } from '../core/version'
+import { isHubModel } from '../env/models'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import type { ChatFormat } from '../rollout/chat'
 import type { Checkpoint, RunArchive } from './archive'
+import { inPlaceOfOlder, isFull } from './full-storage'
 import { keptEpisode } from './kept-episode'
 import { takeRun } from './run-lock'
 import { memberFacts } from './run-messages'
@@ -30,6 +32,18 @@ export interface JournalRun {
   start: PeftAdapter | null
 }
 
+/** The run that is loaded, where its newest weights are in memory alone. */
+export interface Unkept {
+  /** As it would be kept at that step. */
+  run: RunRecord
+  /** Why it is not kept; '' where it only was not due. */
+  why: string
+  checkpoint: Checkpoint
+  start: PeftAdapter | null
+  /** Numbers of steps that the archive does not have. */
+  missed: readonly StepSummary[]
+}
+
 interface Held {
   id: string
   release: () => void
@@ -39,13 +53,17 @@ export class RunJournal {
   private run: JournalRun | null = null
   private record: RunRecord | null = null
   private last: Checkpoint | null = null
+  /** The newest one that the archive has, and why it has not the last. */
+  private kept: Checkpoint | null = null
+  private why = ''
   /** The lock of the run that is kept, and of one that is being loaded. */
   private held: Held | null = null
   private reserved: Held | null = null
   /** Steps that found no room, without their episodes. */
   private missed: StepSummary[] = []
   private complained = false
-  private saidFull = false
+  /** What was said of a full storage since all of a step was kept. */
+  private readonly said = new Set<'episodes' | 'weights'>()
   private writes: Promise<void> = Promise.resolve()
 
   /**
@@ -66,6 +84,14 @@ export class RunJournal {
     return this.record
   }
 
+  /** What of the loaded run would be lost with the tab; null where the archive has its last finished step. */
+  get unkept(): Unkept | null {
+    const { run, record, last, missed, why } = this
+    if (!run || !record || !last || last === this.kept) return null
+    const { step } = last
+    return { run: { ...record, step, checkpoint: step, droppedSteps: record.droppedSteps + missed.length }, why, checkpoint: last, start: run.start, missed: [...missed] }
+  }
+
   /**
    * A run begins, or goes on with a kept record. Nothing is written before its first step, but what a kept run has beyond its
    * checkpoint, which will be trained again, is forgotten (not when it is only to be `measured`).
@@ -75,6 +101,7 @@ export class RunJournal {
     this.run = run
     this.record = resumed?.record ?? this.newRecord(run)
     this.last = resumed?.checkpoint ?? null
+    this.kept = this.last
     if (!resumed) return
     const { record, checkpoint } = resumed
     if (this.reserved?.id === record.id) this.held = this.reserved
@@ -119,6 +146,7 @@ export class RunJournal {
     this.last = null
     this.held = null
     this.missed = []
+    this.why = ''
   }
 
   /** The kept run is deleted: the one that is loaded goes on, and its next step begins a record of its own. */
@@ -145,7 +173,9 @@ export class RunJournal {
     const write = async (archive: RunArchive): Promise<void> => {
       if (this.record?.id !== id) return
       for (; this.missed[0]; this.missed.shift()) this.take(id, await archive.addStep(this.record, this.missed[0], null, null, run.start))
-      this.take(id, await this.addStep(archive, this.record, summary, episodes, due))
+      const written = await this.addStep(archive, this.record, summary, episodes, due)
+      this.take(id, written)
+      if (due && written.checkpoint === due.step) this.isKept(due)
       if (this.held) return
       const release = await takeRun(id)
       if (release) this.held = { id, release }
@@ -165,7 +195,9 @@ export class RunJournal {
     const { id } = record
     return this.write(async (archive) => {
       if (this.record?.id !== id) return
-      this.take(id, await archive.addStage(this.record, checkpoint, start))
+      const stands = this.record
+      this.take(id, await inPlaceOfOlder(archive, id, () => archive.addStage(stands, checkpoint, start)))
+      this.isKept(checkpoint)
       if (this.held) return
       const release = await takeRun(id)
       if (release) this.held = { id, release }
@@ -180,8 +212,10 @@ export class RunJournal {
       const now = await archive.get(record.id)
       // Its step may not have been written, and must not be written here.
       if (!now || now.step !== last.step || now.checkpoint === last.step) return
-      const written = await archive.addCheckpoint(record.id, last)
-      if (written) this.take(record.id, written)
+      const written = await inPlaceOfOlder(archive, record.id, () => archive.addCheckpoint(record.id, last)).catch((error: unknown) => this.noRoomFor(last.step, error))
+      if (!written) return
+      this.take(record.id, written)
+      this.isKept(last)
     })
   }
 
@@ -222,9 +256,11 @@ export class RunJournal {
         this.complained = false
         this.onChange()
       } catch (error) {
-        if (!this.complained) this.onProblem(sentenceOf(error))
+        this.why = reasonOf(error)
+        if (!this.complained) this.onProblem(`The run goes on, but its last step could not be kept: ${this.why}. ${this.advice(error)}`.trimEnd())
         this.complained = true
         failed?.()
+        this.onChange()
       }
     })
     return this.writes
@@ -246,18 +282,51 @@ export class RunJournal {
     this.record = { ...withEngine(this.record, engine.info), environment: environmentOf(environment), version: VERSION }
   }
 
-  /** Where there is no room for the episodes, the numbers and the checkpoint are kept without them. */
+  private isKept(checkpoint: Checkpoint): void {
+    this.kept = checkpoint
+    if (checkpoint === this.last) this.why = ''
+  }
+
+  /** The numbers of a step are kept, its weights are not: said once. Throws what is no lack of room. */
+  private noRoomFor(step: number, error: unknown): null {
+    if (!isFull(error)) throw error
+    this.why = reasonOf(error)
+    this.say('weights', `The run goes on, but its weights after step ${step} could not be kept: ${this.why}. ${this.advice(error)}`)
+    return null
+  }
+
+  private say(what: 'episodes' | 'weights', sentence: string): void {
+    if (!this.said.has(what)) this.onProblem(sentence)
+    this.said.add(what)
+  }
+
+  private advice(error: unknown): string {
+    const { record } = this
+    const file = record?.lora ? 'the adapter' : record && !isHubModel(record.config.model) ? 'the merged model' : null
+    const take = file && `ake ${file} away before you close the tab.`
+    if (!isFull(error)) return take ? `T${take}` : ''
+    return `Delete kept runs or stored models${take ? `, or t${take}` : '.'}`
+  }
+
+  /** Where there is no room for the episodes, the numbers and the checkpoint are kept without them; where there is none for that, the numbers alone. */
   private async addStep(archive: RunArchive, record: RunRecord, summary: StepSummary, episodes: KeptEpisode[], checkpoint: Checkpoint | null): Promise<RunRecord> {
     const start = this.run?.start
     try {
       const written = await archive.addStep(record, summary, episodes, checkpoint, start)
-      this.saidFull = false
+      this.said.clear()
       return written
     } catch (error) {
       if (!isFull(error)) throw error
-      const written = await archive.addStep(record, summary, null, checkpoint, start)
-      if (!this.saidFull) this.onProblem(`The episodes of step ${summary.step} were not kept: this browser’s storage for the page is full. Delete kept runs or stored models.`)
-      this.saidFull = true
+    }
+    try {
+      const without = (): Promise<RunRecord> => archive.addStep(record, summary, null, checkpoint, start)
+      const written = await (checkpoint ? inPlaceOfOlder(archive, record.id, without) : without())
+      this.say('episodes', `The episodes of step ${summary.step} were not kept: this browser’s storage for the page is full. Delete kept runs or stored models.`)
+      return written
+    } catch (error) {
+      if (!checkpoint || !isFull(error)) throw error
+      const written = await archive.addStep(record, summary, null, null, start)
+      this.noRoomFor(checkpoint.step, error)
       return written
     }
   }
@@ -303,11 +372,4 @@ function standing({ engine, earlierEngines, environment, version }: RunRecord): 
   return { engine, environment, version, ...(earlierEngines && { earlierEngines }) }
 }
 
-const isFull = (error: unknown): boolean => error instanceof DOMException && error.name === 'QuotaExceededError'
-
-function sentenceOf(error: unknown): string {
-  const full = isFull(error)
-  const why = full ? 'this browser’s storage for the page is full' : describeError(error)
-  const advice = full ? 'Delete kept runs or stored models.' : 'Take the adapter away before you close the tab.'
-  return `The run goes on, but its last step could not be kept: ${why.replace(/\.$/, '')}. ${advice}`
-}
+const reasonOf = (error: unknown): string => (isFull(error) ? 'this browser’s storage for the page is full' : describeError(error).replace(/\.$/, ''))

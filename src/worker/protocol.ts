@@ -95,7 +95,7 @@ export type Command =
   | { type: 'delete-run'; id: string }
   /** The steps of a kept run, to be compared; answered by one 'run-history'. */
   | { type: 'read-history'; requestId: number; id: string }
-  /** Makes files of a kept run, at its newest checkpoint; answered by one 'exported'. */
+  /** Makes files of a kept run, at its newest checkpoint, or of the loaded one, at its last step; answered by one 'exported'. */
   | { type: 'export'; requestId: number; id: string; kind: ExportKind }
   /** Puts files of a kept run on the Hub; answered by 'publish-progress' and one 'published'. */
   | { type: 'publish'; requestId: number; id: string; target: PublishTarget }
@@ -168,6 +168,12 @@ export type PlanDoing = 'before' | 'rows' | 'training' | 'after'
 export const GRAINS = ['token', 'episode', 'step'] as const
 /** How far one press of Step goes. */
 export type Grain = (typeof GRAINS)[number]
+
+/** The loaded run, whose newest weights are in memory alone, as it would be kept at that step; `why` it is not, '' where it only was not due. */
+export interface UnkeptRun {
+  run: RunRecord
+  why: string
+}
 
 /** What can be taken away of a run. Several files come as one zip. */
 export type ExportKind = 'adapter' | 'merged' | 'trajectories.jsonl' | 'trajectories.parquet' | 'metrics.csv' | 'trackio' | 'trl' | 'everything'
@@ -337,8 +343,11 @@ export type Message =
   | { type: 'play-result'; requestId: number; result: PlayResult }
   /** The episode was ended by the run, which needs its session. */
   | { type: 'play-ended'; reason: string }
-  /** The runs that this browser keeps, newest first. `current` is the one that is loaded; `held`: they go on in other tabs; `problem` why nothing can be kept, or ''. */
-  | { type: 'runs'; runs: RunRecord[]; current: string | null; held: string[]; storage: DeviceReport['storage']; problem: string }
+  /**
+   * The runs that this browser keeps, newest first. `current` is the one that is loaded; `held`: they go on in other tabs; `problem` why nothing can
+   * be kept, or ''. `unkept` is the loaded one where its newest weights are in memory alone, as it would be kept at that step.
+   */
+  | { type: 'runs'; runs: RunRecord[]; current: string | null; held: string[]; storage: DeviceReport['storage']; problem: string; unkept: UnkeptRun | null }
   /** A kept run is not gone on with; what was there stays as it was. */
   | { type: 'resume-refused'; id: string; why: string }
   | { type: 'run-history'; requestId: number; id: string; history: StepSummary[] }

@@ -39,17 +39,18 @@ export class RunDesk {
 
   /** Tells the page which runs are kept. */
   async list(): Promise<void> {
-    const current = this.journal.current
+    const { current, unkept: found } = this.journal
+    const unkept = found ? { run: found.run, why: found.why } : null
     const storage = await probeStorage()
     try {
       const archive = await this.openArchive()
       const held = await this.elsewhere(archive)
       const runs = await archive.list()
       const id = current && runs.some((run) => run.id === current.id) ? current.id : null
-      this.post({ type: 'runs', runs, current: id, held, storage, problem: '' })
+      this.post({ type: 'runs', runs, current: id, held, storage, problem: '', unkept })
     } catch (error) {
       const problem = `This browser keeps no runs for the page (${describeError(error).replace(/\.$/, '')}). Leave private browsing, or allow the site to store data.`
-      this.post({ type: 'runs', runs: [], current: null, held: [], storage, problem })
+      this.post({ type: 'runs', runs: [], current: null, held: [], storage, problem, unkept })
     }
   }
 

@@ -1,4 +1,4 @@
-/** Answers the page's exports and uploads, one at a time and beside the run; a refusal loses nothing, since all comes out of the archive. */
+/** Answers the page's exports and uploads, one at a time and beside the run; a refusal loses nothing, since all comes out of the archive, or of memory where that took no more. */
 
 import { describeError, PlaygroundError } from '../core/errors'
 import { latePart } from '../core/late-part'
@@ -34,9 +34,8 @@ export class TakeAwayDesk {
 
   private async export({ requestId, id, kind }: Extract<TakeAwayCommand, { type: 'export' }>): Promise<void> {
     try {
-      const archive = await this.openArchive()
       const { exportFiles } = await folders()
-      const { name, files } = await exportFiles(await this.read(archive, id), kind)
+      const { name, files } = await exportFiles(await this.read(id), kind)
       const [only] = files
       const single = files.length === 1 && only !== undefined
       const { zipFiles } = await latePart(() => import('./zip'))
@@ -52,8 +51,7 @@ export class TakeAwayDesk {
     let result: PublishResult
     try {
       this.post({ type: 'publish-progress', requestId, progress: { stage: 'preparing' } })
-      const archive = await this.openArchive()
-      const kept = await this.read(archive, id)
+      const kept = await this.read(id)
       const files = await filesFor(target, kept)
       const { publishFiles } = await latePart(() => import('../hub/publish'))
       const { url, pullRequestUrl, commit, verified } = await publishFiles({
@@ -77,9 +75,12 @@ export class TakeAwayDesk {
   }
 
   /** The run with its last finished step, also when it is the one that is going on. */
-  private async read(archive: RunArchive, id: string): Promise<Kept> {
+  private async read(id: string): Promise<Kept> {
     await this.journal.save()
-    return (await folders()).readKept(archive, id)
+    const { readKept, readUnkept } = await folders()
+    const { unkept } = this.journal
+    if (unkept?.run.id === id) return readUnkept(await this.openArchive().catch(() => null), unkept)
+    return readKept(await this.openArchive(), id)
   }
 }
 

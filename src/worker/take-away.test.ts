@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type LoraConfig } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { linearDims, modulePath, peftTensor } from '../core/linear-layers'
+import type { StepRecord } from '../core/events'
 import { RandomStream } from '../core/random'
 import { readPeftAdapter } from '../hub/peft-adapter'
 import { readSafetensors } from '../hub/safetensors'
@@ -58,10 +59,8 @@ beforeEach(async () => {
 })
 afterEach(() => vi.unstubAllGlobals())
 
-function desk() {
+function desk(openArchive = async () => archive, journal = new RunJournal(openArchive, () => undefined, () => undefined)) {
   const messages: Message[] = []
-  const openArchive = async () => archive
-  const journal = new RunJournal(openArchive, () => undefined, () => undefined)
   const made = new TakeAwayDesk(openArchive, journal, new HubAccess(undefined), (message) => messages.push(message))
   let requestId = 0
   return async (kind: ExportKind, id = 'run') => {
@@ -158,6 +157,37 @@ describe('an export', () => {
     const hub = runRecord('hub', { lora, config: { ...runRecord('x').config, model: 'Qwen/Qwen3-0.6B' } })
     await archive.addStep(hub, summary(1), keptStep(1), null)
     expect(await desk()('merged', 'hub')).toMatchObject({ ok: false, error: expect.stringContaining('not merged in the browser') as string })
+  })
+})
+
+describe('the run that is loaded', () => {
+  /** A journal whose archive refuses, after step 3 of a run. */
+  async function unkept(openArchive: () => Promise<RunArchive>) {
+    const journal = new RunJournal(openArchive, () => undefined, () => undefined)
+    const { config, engine: info, environment: { name, tools, prompts } } = (await archive.get('run'))!
+    const chat = { tokenText: String, plainText: (ids: readonly number[]) => ids.join(' ') }
+    journal.open({ config, sha: null, engine: { info, lora }, environment: { name, tools, prompts }, chat, start: null })
+    const { rewardMin: _, rewardMax: __, episodes: ___, unscorable: ____, ...numbers } = summary(3)
+    const parameters = adapter.map((tensor) => ({ ...tensor, data: tensor.data.map((x) => x + 1) }))
+    const { state } = (await archive.checkpoint('run'))!
+    await journal.step({ ...numbers, episodes: [] } as unknown as StepRecord, { step: 3, num_tokens: 30, state: { ...state, parameters } })
+    return { journal, parameters, id: journal.unkept?.run.id ?? '' }
+  }
+
+  it('is taken away at its last step out of memory where the browser refuses to keep it', async () => {
+    const refused = () => Promise.reject(new Error('refused'))
+    const { journal, parameters, id } = await unkept(refused)
+    const make = desk(refused, journal)
+    const result = await make('adapter', id)
+    if (!result.ok) throw new Error(result.error)
+    const files = Object.entries(unzipSync(new Uint8Array(await result.file.arrayBuffer())))
+    const at = (name: string) => files.find(([path]) => path.endsWith(name))?.[1] as Uint8Array
+    const weights = readSafetensors(at('/adapter_model.safetensors')).tensors
+    for (const { name, data } of parameters) expect(weights.get(name)?.data).toEqual(data)
+    expect(new TextDecoder().decode(at('/README.md'))).toContain('3 steps')
+    expect(JSON.parse(new TextDecoder().decode(at('/trainer_state.json')))).toMatchObject({ global_step: 3 })
+    expect(await make('everything', id)).toMatchObject({ ok: true })
+    expect(await make('adapter', 'run')).toMatchObject({ ok: false, error: 'refused' })
   })
 })
 

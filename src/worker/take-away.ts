@@ -1,4 +1,4 @@
-/** Makes the files that a person takes away of a kept run, out of the archive: nothing of the engine, and nothing of the network but a base model. */
+/** Makes the files that a person takes away of a kept run, out of the archive or of what the journal still holds of it: nothing of the engine, and nothing of the network but a base model. */
 
 import type { LoraConfig } from '../core/config'
 import type { NamedTensor } from '../core/engine'
@@ -16,6 +16,7 @@ import type { WrittenFacts } from '../hub/trl/written-class'
 import { parseModelConfig } from '../model/config'
 import type { Checkpoint, RunArchive } from './archive'
 import { curvePicture } from './curve-picture'
+import type { Unkept } from './journal'
 import { folderAddress } from './model'
 import type { ExportKind } from './protocol'
 
@@ -43,13 +44,26 @@ export async function readKept(archive: RunArchive, id: string): Promise<Kept> {
   if (!found) throw new PlaygroundError('config', 'This run is not kept here any more.', 'Open the list of runs again; it may have been deleted in another tab.')
   const checkpoint = await archive.checkpoint(id)
   const step = checkpoint?.step ?? found.step
-  const run = withoutSecrets({ ...found, step, checkpoint: checkpoint?.step ?? null, evaluations: found.evaluations.filter((each) => each.step <= step) })
-  const history = await archive.history(id, step)
+  return keptAt(archive, { ...found, step, checkpoint: checkpoint?.step ?? null }, await archive.history(id, step), checkpoint, (await archive.start(id)) ?? null)
+}
+
+/** The loaded run at its last finished step, which the archive lacks; with what of it the archive has, null where it cannot be opened. */
+export async function readUnkept(archive: RunArchive | null, { run, checkpoint, start, missed }: Unkept): Promise<Kept> {
+  const archived = (await archive?.history(run.id, checkpoint.step).catch(() => null)) ?? []
+  const known = new Set(archived.map(({ step }) => step))
+  const history = [...archived, ...missed.filter(({ step }) => !known.has(step))].sort((a, b) => a.step - b.step)
+  return keptAt(archive, run, history, checkpoint, start)
+}
+
+/** `record`: as of the step that it is taken away at. */
+function keptAt(archive: RunArchive | null, record: RunRecord, history: StepSummary[], checkpoint: Checkpoint | null, start: PeftAdapter | null): Kept {
+  const { id, step } = record
+  const run = withoutSecrets({ ...record, evaluations: record.evaluations.filter((each) => each.step <= step) })
   const groups = new Map(history.map((summary) => [summary.step, summary.groups]))
   async function* steps(): AsyncGenerator<KeptEpisode[]> {
-    for await (const episodes of archive.episodes(id, step)) yield withDiscarded(episodes, groups.get(episodes[0]?.step ?? 0)).map(withoutEpisodeSecrets)
+    if (archive) for await (const episodes of archive.episodes(id, step)) yield withDiscarded(episodes, groups.get(episodes[0]?.step ?? 0)).map(withoutEpisodeSecrets)
   }
-  return { run, history, steps, checkpoint, start: (await archive.start(id)) ?? null }
+  return { run, history, steps, checkpoint, start }
 }
 
 function trained({ run, checkpoint }: Kept): { lora: LoraConfig; tensors: NamedTensor[] } {

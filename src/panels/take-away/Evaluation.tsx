@@ -17,7 +17,7 @@ export function Evaluation({ run }: { run: RunRecord }) {
   const id = useId()
   const { takeAway } = useStores()
   const words = TAKE_AWAY_STRINGS.evaluation
-  const loaded = useRuns((view) => view.current === run.id)
+  const loaded = useRuns((view) => (view.unkept?.run.id ?? view.current) === run.id)
   const unready = useRun(whyUnready)
   const { busy, error, result } = useTakeAway((view) => view.evaluation)
   const [text, setText] = useState(START)

@@ -6,7 +6,7 @@ import { IconTakeAway } from '../bar/icons'
 
 export function TakeAwayButton() {
   const { takeAway, runs } = useStores()
-  const subject = useRuns((view) => view.current ?? view.runs?.[0]?.id ?? '')
+  const subject = useRuns((view) => view.unkept?.run.id ?? view.current ?? view.runs?.[0]?.id ?? '')
   const open = () => {
     runs.list()
     takeAway.show(subject)

@@ -17,6 +17,7 @@ const NEED_ADAPTER: readonly ExportKind[] = ['adapter', 'merged', 'trl', 'everyt
 /** Why a file of this kind cannot be made; null where it can. */
 export function whyNot(run: RunRecord, kind: ExportKind): string | null {
   const words = TAKE_AWAY_STRINGS.downloads
+  if (kind.startsWith('trajectories') && run.step > 0 && run.droppedSteps >= run.step) return words.noEpisodes
   if (!NEED_ADAPTER.includes(kind)) return null
   if (run.lora === null && kind !== 'merged' && kind !== 'everything') return words.noLora
   if (run.checkpoint === null) return words.noAdapter

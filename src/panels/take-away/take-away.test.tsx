@@ -131,6 +131,28 @@ describe('the files of a run', () => {
     expect(judged.host.querySelector('#export-trl-what')?.textContent).toContain('to be written in Python, and does not start before.')
   })
 
+  it('are of the step whose weights are kept, never under a newer one’s name', async () => {
+    const page = await open([{ ...A, step: 4, checkpoint: 1 }], null)
+    expect(page.text('take-away-step')).toBe('as it was after step 1: the weights of later steps (it has 4) were not kept')
+  })
+
+  it('are had of the loaded run also where the browser keeps none of it, and say that they are in memory alone', async () => {
+    const page = await open([], null)
+    const run = runRecord({ id: 'run-m', step: 2, checkpoint: 2, droppedSteps: 2 })
+    await page.say(runsMessage([], { problem: 'refused', unkept: { run, why: 'refused' } }))
+    expect(page.text('take-away-step')).toContain('as it is after step 2, in this tab’s memory alone')
+    expect(page.text('take-away-run')).toContain('Loaded now')
+    expect([page.find('export-adapter')?.disabled, page.find('export-trajectories-jsonl')?.disabled]).toEqual([false, true])
+    await page.press('export-adapter')
+    expect(page.sent('export')).toMatchObject([{ id: 'run-m', kind: 'adapter' }])
+    // The newer one in memory stands for the older one that is kept; another run's place is taken by neither.
+    await page.say(runsMessage([B, { ...run, step: 1, checkpoint: 1 }], { current: 'run-m', unkept: { run, why: 'no room' } }))
+    expect([...page.host.querySelectorAll('[data-testid="take-away-run"] option')]).toHaveLength(2)
+    expect(page.text('take-away-step')).toContain('after step 2')
+    await page.say({ type: 'cleared' })
+    expect(page.stores.runs.store.getState().unkept).toBeNull()
+  })
+
   it('do not exist before the first step', async () => {
     const page = await open([], null)
     expect(page.text('nothing-to-take')).toContain('once its first step has ended')

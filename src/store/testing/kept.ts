@@ -38,6 +38,7 @@ export const runsMessage = (runs: RunRecord[], change: Partial<Extract<Message, 
   held: [],
   storage: { usage: 8_400_000, quota: 2_000_000_000 },
   problem: '',
+  unkept: null,
   ...change,
 })
 
