@@ -51,7 +51,7 @@ async function startHost(away: string): Promise<Host> {
 const CLASS = `class Probe {
   async reset() {
     const network = await fetch(${'`${location.origin}/`'}).then(() => 'open', () => 'closed')
-    return [self.origin, network, typeof document].join(' ')
+    return [self.origin, network, typeof document, typeof postMessage, typeof Object.getPrototypeOf(self).postMessage].join(' ')
   }
   /** Look again. */
   observe() {
@@ -143,17 +143,17 @@ it('a class and a rollout_func of a link run once they were allowed, with no net
   // By hand: an episode that is ended before its own end is judged, too.
   await press('play-open')
   await press('play-reset')
-  await expect.poll(() => page.getByTestId('observation').textContent()).toContain('null closed undefined')
+  await expect.poll(() => page.getByTestId('observation').textContent()).toContain('null closed undefined undefined undefined')
   await press('play-end')
   await expect.poll(() => page.getByTestId('play-episode').textContent()).toContain('0.25')
   await press('play-reset')
   await page.locator('[data-testid="play-tool-observe"] button').last().click()
   await expect.poll(() => page.getByTestId('play-done').textContent()).toBe('yes')
 
-  // What reset found: an opaque origin, no network, no document.
+  // What reset found: an opaque origin, no network, no document, no way to answer in the sandbox's place.
   await press('write-class')
   await press('try-class')
-  await expect.poll(() => page.getByTestId('try-entries').textContent()).toContain('null closed undefined')
+  await expect.poll(() => page.getByTestId('try-entries').textContent()).toContain('null closed undefined undefined undefined')
   await press('close-class-editor')
 
   // A link that asks for hosts reaches nobody before Allow, and these alone after it.

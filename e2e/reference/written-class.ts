@@ -13,14 +13,16 @@ import type { WrittenFacts } from '../../src/hub/trl/written-class'
 /** The page's environment of a class, not connected yet and without a sandbox around it. */
 export function classOf({ called, code }: PageFunction): Environment {
   const waiting = new Map<number, (answer: LiveAnswer) => void>()
-  const self: { postMessage: (data: LiveAnswer & { began?: true }) => void; onmessage?: (event: { data: unknown }) => void } = {
-    postMessage: (data) => data.began || waiting.get(data.id)?.(structuredClone(data)),
+  let hear: (event: object) => void = () => undefined
+  const self = {
+    postMessage: (data: LiveAnswer) => waiting.get(data.id)?.(structuredClone(data)),
+    addEventListener: (type: string, listener: typeof hear) => void (type === 'message' && (hear = listener)),
   }
   runInNewContext(liveSource('class', called, code), { self, console: {} })
   let id = 0
   const call = (message: object): Promise<LiveAnswer> => new Promise((resolve) => {
     waiting.set(++id, (answer) => resolve({ ...answer, life: 1 }))
-    self.onmessage?.({ data: { ...structuredClone(message), id } })
+    hear({ data: { ...structuredClone(message), id }, isTrusted: true, stopImmediatePropagation: () => undefined })
   })
   return customEnvironment({ called, code }, () => ({ live: () => ({ call, end: () => undefined }) }))
 }

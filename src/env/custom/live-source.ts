@@ -1,6 +1,6 @@
 /** Programs of workers that live on: a class whose instances are episodes, and a rollout function that asks the page's engine. */
 
-import { BEFORE, OWN_LANGUAGE } from './sandbox-source'
+import { program } from './sandbox-source'
 
 /** Characters that a class may say at once: far more than a context holds. */
 const LONGEST_TEXT = 100_000
@@ -9,10 +9,7 @@ const LONGEST_TEXT = 100_000
  * Takes calls one after the other, so that Math.random, which is every episode's own and drawn from its seed, gives the same numbers each
  * time. What a call writes with console.log goes back with its answer.
  */
-const CLASS_AFTER = (called: string) => `
-const __own = typeof ${called} === 'function' ? ${called} : null;
-{
-  ${OWN_LANGUAGE}
+const CLASS = (called: string) => `
   const made = new Map();
   let queue = Promise.resolve(), draw = Math.random;
   Math.random = () => draw();
@@ -26,24 +23,25 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
     };
   };
   const textOf = (value) => value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-  const wordsOf = (value) => __text(value).slice(0, 200);
+  const wordsOf = (value) => text(value).slice(0, 200);
   const numberOf = (value, where) => {
     if (value === undefined || value === null || Number.isNaN(value)) return null;
     if (typeof value === 'boolean') return Number(value);
     if (typeof value === 'number' && Number.isFinite(value)) return value;
     throw Object.assign(new Error(where + ' gave the reward ' + wordsOf(value) + ', which is no finite number'), { contract: true });
   };
-  const shortEnough = (text, where) => {
-    if (text.length > ${LONGEST_TEXT}) throw Object.assign(new Error(where + ' returned ' + text.length + ' characters; the model reads at most ${LONGEST_TEXT}'), { contract: true });
-    return text;
+  const shortEnough = (said, where) => {
+    if (said.length > ${LONGEST_TEXT}) throw Object.assign(new Error(where + ' returned ' + said.length + ' characters; the model reads at most ${LONGEST_TEXT}'), { contract: true });
+    return said;
   };
   const isAnswer = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
     && Object.keys(value).some((key) => key === 'reward' || key === 'done') && Object.keys(value).every((key) => ['text', 'reward', 'done'].includes(key));
   const act = async ({ instance, act, method, args, seed }) => {
     if (act === 'new') {
-      if (__own === null) throw new Error('There is no class called ${called}');
+      if (own() === null) throw new Error('There is no class called ${called}');
+      const Own = own();
       draw = drawsOf(seed);
-      made.set(instance, { self: new __own(), draw });
+      made.set(instance, { self: new Own(), draw });
       return {};
     }
     if (act === 'drop') { made.delete(instance); return {}; }
@@ -59,31 +57,24 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
     const said = isAnswer(value) ? value : { text: value };
     return { text: shortEnough(textOf(said.text), method), reward: numberOf(said.reward, method), done: done || said.done === true };
   };
-  self.onmessage = ({ data }) => {
+  const hear = (data) => {
     queue = queue.then(async () => {
-      __post({ id: data.id, began: true });
       try {
-        __post({ id: data.id, ...(await act(data)), logs: __logs.splice(0) });
+        post({ id: data.id, ...(await act(data)), logs: logs.splice(0) });
       } catch (error) {
         let contract = false, done = false;
         // What was thrown, and what the instance says of itself, may throw in turn.
         try { contract = error.contract === true; done = made.get(data.instance)?.self.done === true; } catch {}
-        __post({ id: data.id, ...__thrown(error), contract, done, logs: __logs.splice(0) });
+        post({ id: data.id, ...thrown(error), contract, done, logs: logs.splice(0) });
       }
     });
-  };
-  __post({ ready: true });
-}
-`
+  };`
 
-/** `__own`: the names of the block below would hide one of the person's. The function is called with TRL's (prompts, trainer); whatever it awaits of \`trainer\` is asked of the page. */
-const ROLLOUT_AFTER = (called: string) => `
-const __own = typeof ${called} === 'function' ? ${called} : null;
-{
-  ${OWN_LANGUAGE}
+/** The function is called with TRL's (prompts, trainer); whatever it awaits of `trainer` is asked of the page. */
+const ROLLOUT = (called: string) => `
   const waiting = new Map();
   let last = 0, current = 0;
-  const ask = (what, ...args) => new Promise((resolve, reject) => { waiting.set(++last, { resolve, reject }); __post({ id: current, ask: last, what, args }); });
+  const ask = (what, ...args) => new Promise((resolve, reject) => { waiting.set(++last, { resolve, reject }); post({ id: current, ask: last, what, args }); });
   const one = (list) => list[0];
   const trainerOf = (facts) => {
     const openEnvironment = async (row) => {
@@ -111,7 +102,7 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
       environment: Object.freeze({ tools: facts.tools, open: openEnvironment }),
     });
   };
-  self.onmessage = async ({ data }) => {
+  const hear = async (data) => {
     if (data.answer !== undefined) {
       const { resolve, reject } = waiting.get(data.answer) ?? {};
       waiting.delete(data.answer);
@@ -120,10 +111,9 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
       return;
     }
     current = data.id;
-    __post({ id: data.id, began: true });
     try {
-      if (__own === null) throw new Error('There is no function called ${called}');
-      if (data.act === 'load') return __post({ id: data.id, logs: __logs.splice(0) });
+      if (own() === null) throw new Error('There is no function called ${called}');
+      if (data.act === 'load') return post({ id: data.id, logs: logs.splice(0) });
       let state = data.seed | 0;
       Math.random = () => {
         state = (state + 0x6d2b79f5) | 0;
@@ -131,20 +121,17 @@ const __own = typeof ${called} === 'function' ? ${called} : null;
         t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
         return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
       };
-      const value = await __own(data.prompts, trainerOf(data.facts));
-      __post({ id: data.id, value: JSON.parse(JSON.stringify(value ?? null)), logs: __logs.splice(0) });
+      const value = await own()(data.prompts, trainerOf(data.facts));
+      post({ id: data.id, value: JSON.parse(JSON.stringify(value ?? null)), logs: logs.splice(0) });
     } catch (error) {
-      __post({ id: data.id, ...__thrown(error), logs: __logs.splice(0) });
+      post({ id: data.id, ...thrown(error), logs: logs.splice(0) });
     }
-  };
-  __post({ ready: true });
-}
-`
+  };`
 
 /** What a live worker's code is for. */
 export type LiveRole = 'class' | 'rollout'
 
 /** The worker's whole program. */
 export function liveSource(role: LiveRole, called: string, code: string): string {
-  return `${BEFORE}\n${code}\n${role === 'class' ? CLASS_AFTER(called) : ROLLOUT_AFTER(called)}`
+  return program(role === 'class' ? CLASS(called) : ROLLOUT(called), called, code)
 }

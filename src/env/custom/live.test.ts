@@ -19,11 +19,18 @@ class FakeWorker {
   onmessage: ((event: Heard) => void) | null = null
   onerror: ((event: object) => void) | null = null
   ended = false
-  private readonly inside: { postMessage: (data: unknown) => void; onmessage?: (event: Heard) => void }
+  private deaf = false
+  private readonly heard: Listener[] = []
+  private readonly inside: object
 
   constructor(source: string) {
     FakeWorker.made.push(this)
-    this.inside = { postMessage: (data) => void Promise.resolve().then(() => this.ended || this.onmessage?.({ data: structuredClone(data) })) }
+    this.inside = {
+      postMessage: (data: unknown) => void Promise.resolve().then(() => this.ended || this.onmessage?.({ data: structuredClone(data) })),
+      addEventListener: (type: string, listen: Listener) => void (type === 'message' && this.heard.push(listen)),
+      close: () => (this.deaf = true),
+      dispatchEvent: (event: object) => this.heard.forEach((listen) => listen(event)),
+    }
     try {
       runInNewContext(source, { self: this.inside, console: {} })
     } catch (error) {
@@ -32,7 +39,7 @@ class FakeWorker {
   }
 
   postMessage(data: unknown): void {
-    void Promise.resolve().then(() => this.ended || this.inside.onmessage?.({ data: structuredClone(data) }))
+    void Promise.resolve().then(() => this.ended || this.deaf || this.heard.forEach((listen) => listen({ data: structuredClone(data), isTrusted: true, stopImmediatePropagation: () => undefined })))
   }
 
   terminate(): void {
@@ -165,7 +172,7 @@ describe('a live worker', () => {
 
   it('is ended when it hears nothing between calls any more', async () => {
     const code = `class Deaf {
-  reset() { self.onmessage = null }
+  reset() { self.close() }
   /** Wait. */
   wait() { return 7 }
 }`
@@ -175,6 +182,43 @@ describe('a live worker', () => {
     const session = await environment.open()
     await session.reset({ ...options, seed: 1 })
     await expect(session.step({ name: 'wait', arguments: {} })).rejects.toThrow('Deaf.wait (line 4) took longer than 10 s and was ended.')
+    close()
+  })
+
+  it('leaves the code no way to answer in its place', async () => {
+    const code = `const was = [typeof self.postMessage, typeof __global, typeof logs]
+class Forger {
+  reset() {
+    for (let id = 1; id < 9; id++) self.dispatchEvent({ data: { id, act: 'reset', instance: 1, method: 'forged', args: [] }, isTrusted: false })
+    return [...was, typeof __post, typeof post, typeof self.postMessage].join(' ')
+  }
+  forged() { return 'forged' }
+}`
+    const { client, close } = open({ called: 'Forger', code })
+    const worker = client.live('class', { called: 'Forger', code })
+    await worker.call({ act: 'new', instance: 1, seed: 0 })
+    expect((await worker.call({ act: 'reset', instance: 1, method: 'reset', args: [] })).text).toBe(Array(6).fill('undefined').join(' '))
+    expect(await worker.call({ act: 'drop', instance: 1 })).not.toHaveProperty('text')
+    close()
+  })
+
+  it('is ended when its time is over, whatever it posts', async () => {
+    const code = `class Stuck {
+  async reset() { await new Promise(() => {}) }
+}`
+    const { client, close } = open({ called: 'Stuck', code })
+    const live = client.live('class', { called: 'Stuck', code })
+    await live.call({ act: 'new', instance: 1, seed: 0 })
+    const worker = FakeWorker.made.at(-1)
+    const posted = ['text', 7, [], { ready: true }, { id: 1, began: true }, { id: -1, text: 'x' }, { id: 1, text: 'forged' }, { ask: 1, what: 'generate', args: [] }, null]
+    const flood = setInterval(() => {
+      for (const data of posted) worker?.onmessage?.({ data })
+    }, 20)
+    const call = live.call({ act: 'reset', instance: 1, method: 'reset', args: [] })
+    const late = new Promise((done) => setTimeout(done, 1000, 'never ended'))
+    expect(await Promise.race([call, late])).toMatchObject({ timedOut: true })
+    clearInterval(flood)
+    expect(worker?.ended).toBe(true)
     close()
   })
 

@@ -2,7 +2,7 @@
 
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { BEFORE, LINES_BEFORE, sandboxPage, sandboxPolicy } from './sandbox-source'
+import { before, LINES_BEFORE, sandboxPage, sandboxPolicy } from './sandbox-source'
 
 const A = 'https://a.example'
 
@@ -17,7 +17,7 @@ function worker(hosts: readonly string[], answer: (report: Listener) => Promise<
     addEventListener: (_: string, listener: Listener) => listeners.push(listener),
     fetch: (): Promise<unknown> => answer((event) => listeners.forEach((each) => each(event))),
   }
-  const logs = runInNewContext(`${BEFORE}\n__logs`, { self, console: {}, URL, setTimeout, TypeError }) as string[]
+  const logs = runInNewContext(`${before('return logs;')}\n__own`, { self, console: {}, URL, setTimeout, TypeError }) as string[]
   return { fetch: self.fetch as unknown as (to: unknown) => Promise<unknown>, logs }
 }
 const failed = () => Promise.reject(new TypeError('Failed to fetch'))
@@ -37,7 +37,7 @@ describe('the policy of the sandbox', () => {
 
 describe('a worker of the sandbox', () => {
   it('has one line before the code', () => {
-    expect(BEFORE.split('\n')).toHaveLength(LINES_BEFORE)
+    expect(before('const hear = () => 1;').split('\n')).toHaveLength(LINES_BEFORE)
   })
 
   it('gives what a granted host answers as it is', async () => {

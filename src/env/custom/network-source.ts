@@ -1,5 +1,5 @@
 /**
- * The part of the sandbox's worker that makes refused requests readable, as text on one line: it enforces nothing (the page's policy does), but
+ * The part of the sandbox's worker that makes refused requests readable, as text: it enforces nothing (the page's policy does), but
  * tells the code's author which host was refused and which setting grants it.
  */
 
@@ -22,7 +22,7 @@ if (self.addEventListener) self.addEventListener('securitypolicyviolation', (eve
   let origin = event.blockedURI;
   try { origin = originOf(origin); } catch {}
   refused.add(origin);
-  if (!told.has(origin) && __logs.length < 50) { told.add(origin); __logs.push(hosts.includes(origin) ? onwards(origin) : outside(origin)); }
+  if (!told.has(origin) && logs.length < 50) { told.add(origin); logs.push(hosts.includes(origin) ? onwards(origin) : outside(origin)); }
 });
 const why = async (address, error) => {
   let origin;
@@ -37,4 +37,4 @@ if (fetch) self.fetch = async (...asked) => {
     const to = asked[0];
     throw await why(typeof to === 'object' && to !== null && 'url' in to ? to.url : String(to), error);
   }
-}; }`.replaceAll(/\n\s*/g, ' ')
+}; }`

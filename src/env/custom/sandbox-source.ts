@@ -13,35 +13,51 @@ export const LINES_BEFORE = 1
 /** What the sandbox uses of the language, whatever the person's own names hide of it. */
 const LANGUAGE = 'Array, Boolean, Error, JSON, Map, Math, Number, Object, Promise, String'
 
-/** Inside a block: the language's own things, under their names. */
-export const OWN_LANGUAGE = `const { ${LANGUAGE} } = __global;`
+/** A program's text on one line; its comments have lines of their own. */
+const oneLine = (text: string): string => text.replaceAll(/^\s*\/\/.*$/gm, '').replaceAll(/\n\s*/g, ' ')
 
-/** Before the code, on one line: what it may log, how anything thrown is told, and what must not be changed from inside. */
-export const BEFORE = [
-  `'use strict'; const __global = globalThis, __post = self.postMessage.bind(self), __logs = [], __metrics = {}; self.postMessage = undefined;`,
-  `const __text = (value) => { const { ${LANGUAGE} } = __global; try { if (typeof value === 'string') return value; if (value instanceof Error) return value.name + ': ' + value.message; const json = typeof value === 'object' && value !== null ? JSON.stringify(value) : undefined; return json === undefined ? String(value) : json } catch { return '[cannot be shown]' } };`,
-  `const __thrown = (error) => { const { String } = __global; try { return { error: String(error && error.message || error), stack: String(error && error.stack || '') } } catch { return { error: 'something was thrown that has no text', stack: '' } } };`,
-  `for (const way of ['log', 'info', 'warn', 'error', 'debug']) console[way] = (...words) => { if (__logs.length < 50) __logs.push(words.map(__text).join(' ').slice(0, 500)) };`,
-  NETWORK_BEFORE,
-].join(' ')
+/**
+ * Before the code, on one line. All of it is in a closure: the code, which could otherwise answer in the sandbox's name, sees nothing but `__own`,
+ * by which the last line hands over what is to be called. `serve` is the part of one kind of worker: it defines `hear`, which gets the page's
+ * messages, and may use `own()`, `post`, `text`, `thrown` and `logs`.
+ */
+export const before = (serve: string): string =>
+  oneLine(`'use strict'; const __own = (() => {
+  const __global = globalThis, { ${LANGUAGE} } = __global, post = self.postMessage.bind(self), logs = [];
+  // Some browsers keep it in the worker's prototype.
+  for (let at = self; at; at = Object.getPrototypeOf(at)) if (Object.hasOwn(at, 'postMessage')) Object.defineProperty(at, 'postMessage', { value: undefined, writable: true });
+  const text = (value) => { try { if (typeof value === 'string') return value; if (value instanceof Error) return value.name + ': ' + value.message; const json = typeof value === 'object' && value !== null ? JSON.stringify(value) : undefined; return json === undefined ? String(value) : json } catch { return '[cannot be shown]' } };
+  const thrown = (error) => { try { return { error: String(error && error.message || error), stack: String(error && error.stack || '') } } catch { return { error: 'something was thrown that has no text', stack: '' } } };
+  for (const way of ['log', 'info', 'warn', 'error', 'debug']) console[way] = (...words) => { if (logs.length < 50) logs.push(words.map(text).join(' ').slice(0, 500)) };
+  ${NETWORK_BEFORE}
+  let handed;
+  const own = () => handed;
+  ${serve}
+  // The page's own messages alone: the code can make events, too.
+  self.addEventListener('message', (event) => { if (!event.isTrusted) return; event.stopImmediatePropagation(); hear(event.data); }, true);
+  return (given) => { handed ??= given; post({ ready: true }); };
+})();`)
 
-/** After it: calls the function by its name, and answers with what it gave or threw. */
-const after = (called: string) => `
-self.onmessage = async ({ data }) => {
+/** The whole program of a worker whose own part `serve` is. */
+export const program = (serve: string, called: string, code: string): string => `${before(serve)}\n${code}\n__own(typeof ${called} === 'function' ? ${called} : null);\n`
+
+/** Calls the function, and answers with what it gave or threw. */
+const FUNCTION = (called: string) => `
+const metrics = {};
+const log_metric = (name, value) => { if (Number.isFinite(value)) (metrics[String(name).slice(0, 80)] ??= []).push(value) };
+const hear = async (data) => {
   try {
-    if (typeof ${called} !== 'function') throw new Error('There is no function called ${called}.');
-    const log_metric = (name, value) => { if (Number.isFinite(value)) (__metrics[String(name).slice(0, 80)] ??= []).push(value) };
-    const rewards = await ${called}({ ...data, log_metric });
-    __post({ rewards, metrics: __metrics, logs: __logs });
+    if (own() === null) throw new Error('There is no function called ${called}.');
+    const rewards = await own()({ ...data, log_metric });
+    post({ rewards, metrics, logs });
   } catch (error) {
-    __post({ ...__thrown(error), logs: __logs });
+    post({ ...thrown(error), logs });
   }
-}
-`
+};`
 
 /** The worker's whole program for one function. */
 export function workerSource(called: string, code: string): string {
-  return `${BEFORE}\n${code}\n${after(called)}`
+  return program(FUNCTION(called), called, code)
 }
 
 /**
@@ -60,48 +76,59 @@ export const sandboxPage = (hosts: readonly string[]): string => `<!doctype html
 'use strict';
 const allowed = new Set(), named = { name: '${hosts.join(' ')}' };
 let queue = Promise.resolve(), lives = 0;
+const isAnswer = (data) => typeof data === 'object' && data !== null;
 const run = ({ id, source, args, seconds }, calls) => new Promise((done) => {
   if (!calls.has(id)) return done({ id, stopped: true });
   if (!allowed.has(source)) return done({ id, refused: true });
   const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
   const worker = new Worker(url, named);
-  const end = (answer) => { clearTimeout(timer); worker.terminate(); URL.revokeObjectURL(url); done({ id, ...answer }); };
+  const end = (answer) => { clearTimeout(timer); worker.terminate(); URL.revokeObjectURL(url); done({ ...answer, id }); };
   calls.set(id, end);
   const timer = setTimeout(() => end({ timedOut: true }), seconds * 1000);
-  worker.onmessage = ({ data }) => end(data);
+  worker.onmessage = ({ data }) => { if (isAnswer(data) && data.ready !== true) end(data); };
   worker.onerror = (event) => { event.preventDefault(); end({ error: event.message || 'The code could not be started.', line: event.lineno }); };
   worker.postMessage(args);
 });
 const start = (workers, { handle, source, seconds }, post) => {
   const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
-  const worker = new Worker(url, named), pending = new Set(), life = ++lives;
-  let current = null, asks = 0, ready = false, timer;
+  const worker = new Worker(url, named), life = ++lives;
+  // One call at a time: until it is answered its time runs, and nothing that the worker says moves its end but a question that the page must answer.
+  const queue = [], asks = new Set();
+  let current = null, ready = false, timer;
   const end = (why) => {
     clearTimeout(timer);
     worker.terminate();
     URL.revokeObjectURL(url);
     if (workers.get(handle)?.life === life) workers.delete(handle);
-    for (const id of pending) post({ id, ...(current === null || id === current ? why : { lost: true }) });
-    pending.clear();
+    if (current !== null) post({ id: current, ...why });
+    for (const { id } of queue.splice(0)) post({ id, ...(current === null ? why : { lost: true }) });
+    current = null;
   };
   const watch = () => { clearTimeout(timer); timer = setTimeout(() => end({ timedOut: true }), seconds * 1000); };
-  // A worker that is stuck between calls never says that it has begun the next one.
-  const rest = () => { if (pending.size > 0) watch(); else clearTimeout(timer); };
+  const next = () => {
+    clearTimeout(timer);
+    asks.clear();
+    const call = queue.shift();
+    current = call === undefined ? null : call.id;
+    if (call === undefined) return;
+    watch();
+    worker.postMessage(call);
+  };
   watch();
   worker.onmessage = ({ data }) => {
+    if (!isAnswer(data)) return;
     // Its first lines have run; whatever was sent meanwhile is waited for.
-    if (data.ready) { if (!ready) rest(); ready = true; return; }
-    if (data.began) { current = data.id; return watch(); }
-    if (data.ask !== undefined) { asks++; clearTimeout(timer); return post({ ...data, handle }); }
-    current = null;
-    asks = 0;
-    pending.delete(data.id);
-    rest();
-    post({ ...data, life });
+    if (!ready && data.ready === true) { ready = true; return next(); }
+    if (current === null || data.id !== current) return;
+    if (data.ask === undefined) { post({ ...data, life }); return next(); }
+    if (asks.has(data.ask)) return;
+    asks.add(data.ask);
+    clearTimeout(timer);
+    post({ ask: data.ask, what: data.what, args: data.args, handle });
   };
   worker.onerror = (event) => { event.preventDefault(); end({ error: event.message || 'The code could not be started.', line: event.lineno }); };
-  const send = (data) => { pending.add(data.id); if (current === null) watch(); worker.postMessage(data); };
-  const answer = (data) => { worker.postMessage(data); if (--asks === 0) watch(); };
+  const send = (data) => { queue.push(data); if (ready && current === null) next(); };
+  const answer = (data) => { worker.postMessage(data); if (asks.delete(data.answer) && asks.size === 0) watch(); };
   workers.set(handle, { life, send, answer, end });
   return workers.get(handle);
 };
