@@ -49,6 +49,19 @@ describe('readRow', () => {
     expect(form({ prompt: 'a', chosen: 'b', rejected: 'c' })).toBe('preference')
     expect(form({ prompt: null, chosen: [user, assistant], rejected: [user, { ...assistant, content: 'no' }] })).toBe('preference')
   })
+  it('tells of a row that is nested too deeply, in whichever column', () => {
+    const nested = (levels: number) => Array.from({ length: levels }).reduce<unknown>((inner) => ({ a: inner }), 1)
+    const tools = (levels: number) => [{ type: 'function', function: { name: 'x', parameters: nested(levels) } }]
+    const row = { messages: [user, assistant] }
+    const said = 'It is nested more than 100 levels deep | Make it flatter, or leave the row out.'
+    for (const levels of [1500, 100_000]) {
+      expect(fault({ ...row, tools: tools(levels) })).toBe(`tools | ${said}`)
+      expect(fault({ ...row, chat_template_kwargs: nested(levels) })).toBe(`chat_template_kwargs | ${said}`)
+      expect(fault({ messages: [user, { ...assistant, more: nested(levels) }] })).toBe(`messages | ${said}`)
+    }
+    expect(fault({ ...row, tools: JSON.stringify(tools(1500)) })).toBe(`tools | ${said}`)
+    expect(fault({ ...row, tools: tools(90) })).toBeNull()
+  })
   it('reads tools as a list or as JSON, calls with objects or JSON, and drops the nulls of a table', () => {
     const tool = { type: 'function', function: { name: 'go', description: 'd', parameters: { type: 'object', properties: {}, required: null } } }
     const call = (args: unknown) => ({ role: 'assistant', content: null, name: null, tool_calls: [{ type: 'function', function: { name: 'go', arguments: args } }] })

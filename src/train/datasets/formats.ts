@@ -29,12 +29,16 @@ export type DatasetRow = SftRow | PreferenceRow
 
 const toolSchema = z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string().check(z.minLength(1)) }) })
 
+/** Levels of lists and objects that a column may have: far more than any template shows, and few enough for code that walks them by recursion. */
+const MOST_LEVELS = 100
+
 /** Every column that is read. */
 export const COLUMNS: readonly string[] = ['messages', 'prompt', 'completion', 'chosen', 'rejected', 'text', 'tools', 'chat_template_kwargs']
 
 /** What a row is, or why it is nothing. */
 export function readRow({ place, row }: PlacedRow): { ok: true; row: DatasetRow } | { ok: false; problem: RowProblem } {
   try {
+    for (const column of COLUMNS) assertFlat(row[column], column)
     const common = { place, tools: toolsOf(row.tools), chat_template_kwargs: kwargsOf(row.chat_template_kwargs) }
     return { ok: true, row: { ...common, ...formOf(row) } }
   } catch (error) {
@@ -107,12 +111,22 @@ function toolsOf(value: unknown): Tool[] {
   } catch {
     throw new FieldFault('tools', 'It is a text that is not JSON', 'Write a list of tools, or its JSON.')
   }
+  assertFlat(list, 'tools')
   if (!Array.isArray(list)) throw new FieldFault('tools', `It is ${kindOf(list)}`, 'Write a list of tools, or its JSON.')
   return list.map((tool, i) => {
     const { success, data } = toolSchema.safeParse(tool)
     if (!success) throw new FieldFault(`tools[${i}]`, 'It is no tool', 'A tool is {"type": "function", "function": {"name": …, "description": …, "parameters": …}}.')
     return withoutNulls(data) as Tool
   })
+}
+
+/** Level by level: a recursion would overflow on what it is to find. */
+function assertFlat(value: unknown, field: string): void {
+  let level: readonly unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MOST_LEVELS) throw new FieldFault(field, `It is nested more than ${MOST_LEVELS} levels deep`, 'Make it flatter, or leave the row out.')
+    level = level.flatMap((each): unknown[] => (typeof each === 'object' && each !== null ? Object.values(each) : [])).filter((each) => typeof each === 'object' && each !== null)
+  }
 }
 
 function kwargsOf(value: unknown): Record<string, unknown> {
