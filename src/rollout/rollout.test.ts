@@ -250,7 +250,7 @@ describe('failures', () => {
     expect(first(await rollout(done.request))).toMatchObject({ exit: 'env_error', reward: null })
   })
   it('an answer that came into doubt after the last call leaves its episode without a reward', async () => {
-    const doubt = new PlaygroundError('environment', 'h sent a observation that nobody had asked for.')
+    const doubt = new PlaygroundError('environment', 'h sent an observation that nobody had asked for.')
     const { request } = prepare({
       reply: (turn) => (turn === 0 ? say('x') : 'Done.'),
       environment: {

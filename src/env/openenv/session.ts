@@ -10,7 +10,7 @@ import { throwBackendFault, throwFailedReset, throwForeignFields } from './fault
 import type { ErrorFrame, ObservationFrame } from './protocol'
 import { readObservation, readRefusal, toolError, wordsOf } from './reading'
 import { sumUp } from './rewards'
-import type { Reply, SessionSocket } from './socket'
+import { type Reply, type SessionSocket, withArticle } from './socket'
 import { planCall } from './typed-tools'
 
 export interface SessionOptions {
@@ -134,7 +134,7 @@ export class OpenEnvSession implements EnvironmentSession {
     const { host, stepMs } = this.options
     const reply = await this.socket.request({ type: 'state' }, stepMs)
     if (reply.kind === 'state') return reply.state
-    const why = reply.kind === 'error' ? reply.message || reply.code : `it answered with a ${reply.kind}`
+    const why = reply.kind === 'error' ? reply.message || reply.code : `it answered with ${withArticle(reply.kind)}`
     throw new PlaygroundError('environment', `${host} told no state: ${why}.`)
   }
 
@@ -220,7 +220,7 @@ export class OpenEnvSession implements EnvironmentSession {
         ? `its state has none of the fields ${quirk.fields.join(', ')}`
         : reply.kind === 'error'
           ? `it answered to state with ${reply.code}${reply.message ? `: ${reply.message.replace(/\.$/, '')}` : ''}`
-          : `it answered to state with a ${reply.kind}`
+          : `it answered to state with ${withArticle(reply.kind)}`
     const lasting = reply.kind === 'state' || (reply.kind === 'error' && reply.code === 'EXECUTION_ERROR')
     return this.lose(
       new PlaygroundError(
@@ -234,7 +234,7 @@ export class OpenEnvSession implements EnvironmentSession {
 
   private fail(asked: string, reply: Reply): never {
     const { host } = this.options
-    const error = reply.kind === 'error' ? fatal(host, asked, reply) : new PlaygroundError('environment', `${host} answered to ${asked} with a ${reply.kind}.`)
+    const error = reply.kind === 'error' ? fatal(host, asked, reply) : new PlaygroundError('environment', `${host} answered to ${asked} with ${withArticle(reply.kind)}.`)
     return this.lose(error)
   }
 

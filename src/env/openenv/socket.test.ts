@@ -1,12 +1,14 @@
 /** The socket's promises: one request at a time, deadlines that close, no late or foreign reply is ever taken. */
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { describeError, PlaygroundError } from '../../core/errors'
+import { describeError, isLasting, PlaygroundError } from '../../core/errors'
 import { describeClose, SessionSocket } from './socket'
 import { errorFrame, fakeServer, noMcp, observation, type Script } from './testing/fake-socket'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
+
+const reasonOf = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => null, (error: unknown) => error)
 
 async function failure(promise: Promise<unknown>): Promise<string> {
   const error: unknown = await promise.then(
@@ -118,7 +120,7 @@ describe('requests', () => {
   })
 
   it.each([
-    ['a reply of another kind', () => noMcp, 'answered to step with a mcp'],
+    ['a reply of another kind', () => noMcp, 'answered to step with an mcp'],
     ['an array', () => [1], "not OpenEnv's"],
   ])('%s ends the session', async (_, reply, words) => {
     const session = await open({ onFrame: (_frame, peer) => peer.send(reply()) }).socket
@@ -150,6 +152,29 @@ describe('requests', () => {
   })
 })
 
+describe('a fault of the protocol', () => {
+  it.each([
+    ['no number', { type: 'observation', data: { observation: {}, reward: '1.0' } }],
+    ['no done', { type: 'observation', data: { observation: {}, done: 'yes' } }],
+    ['no frame', [1]],
+    ['another kind', noMcp],
+  ])('would come again: %s', async (_, reply) => {
+    const session = await open({ onFrame: (_frame, peer) => peer.send(reply) }).socket
+    expect(isLasting(await reasonOf(session.request(step, 1000)))).toBe(true)
+  })
+
+  it('would come again: what nobody asked for; a lost connection may not', async () => {
+    const { socket, peers } = open({ onFrame: (_, peer) => peer.send(observation({}, 0)) })
+    const session = await socket
+    await session.request(step, 1000)
+    peers[0]?.send(observation({}, 1))
+    await vi.advanceTimersByTimeAsync(1)
+    expect(isLasting(await reasonOf(session.settle()))).toBe(true)
+    const away = await open({ onFrame: (_, peer) => peer.hangUp(1006) }).socket
+    expect(isLasting(await reasonOf(away.request(step, 1000)))).toBe(false)
+  })
+})
+
 describe('a server that answers twice', () => {
   const twice = (after: number) =>
     open({
@@ -165,7 +190,7 @@ describe('a server that answers twice', () => {
     await session.request(step, 1000)
     const second = failure(session.request(step, 1000))
     await vi.advanceTimersByTimeAsync(20)
-    expect(await second).toContain('sent a observation that nobody had asked for')
+    expect(await second).toContain('sent an observation that nobody had asked for')
     expect(peers[0]?.received).toHaveLength(1)
   })
 

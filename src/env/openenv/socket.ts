@@ -75,6 +75,9 @@ export function defaultWebSocket(): WebSocketConstructor {
   return found as WebSocketConstructor
 }
 
+/** "an observation", "a state". */
+export const withArticle = (kind: Reply['kind']): string => (kind === 'state' ? 'a state' : `an ${kind}`)
+
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 export class SessionSocket {
@@ -256,6 +259,8 @@ export class SessionSocket {
         new UnreadableReplyError(
           `${this.host} sent a frame that is not OpenEnv's: ${frame.why}.`,
           'Check that the address is an OpenEnv server of version 0.2 or newer.',
+          // Damage on the way is no fault of the protocol, but it does not come in every episode again and again.
+          { recurrence: 'lasting' },
         ),
       )
       return
@@ -269,7 +274,7 @@ export class SessionSocket {
       clearTimeout(pending.timer)
       pending.resolve(frame)
     } else if (pending !== null) {
-      this.mistrust(this.error(`${this.host} answered to ${pending.type} with a ${frame.kind}.`))
+      this.mistrust(this.fault(`${this.host} answered to ${pending.type} with ${withArticle(frame.kind)}.`))
     } else if (frame.kind === 'error' && ENDINGS.includes(frame.code) && !this.proved) {
       this.verdict = frame
     } else if (frame.kind === 'error') {
@@ -279,7 +284,7 @@ export class SessionSocket {
       this.mistrust(this.error(`${this.host} reported ${frame.code} though nothing had been asked of it${said}.`, advice))
     } else {
       // A reply to nothing: from here on no reply could be trusted to belong to its request.
-      this.mistrust(this.error(`${this.host} sent a ${frame.kind} that nobody had asked for.`))
+      this.mistrust(this.fault(`${this.host} sent ${withArticle(frame.kind)} that nobody had asked for.`))
     }
   }
 
@@ -310,6 +315,11 @@ export class SessionSocket {
     } catch {
       this.markClosed()
     }
+  }
+
+  /** The server does not keep to the protocol, and would not the next time. */
+  private fault(message: string): PlaygroundError {
+    return new PlaygroundError('environment', message, '', { recurrence: 'lasting' })
   }
 
   private error(message: string, advice = '', cause?: unknown): PlaygroundError {
