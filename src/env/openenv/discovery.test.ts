@@ -79,6 +79,15 @@ describe('MCP servers', () => {
     expect(readTools({ tools: [] })).toBeNull()
     expect(readTools('x')).toBeNull()
   })
+
+  it('are refused by the name of a tool that is described at absurd length, before anyone counts its tokens', async () => {
+    const offers = (tool: object) => connect({ hello: { type: 'mcp', data: { result: { tools: [{ name: 'short' }, { name: 'look', ...tool }] } } }, missing: null })
+    const long = 'x'.repeat(1_000_000)
+    const said = /example\.org describes its tool look with 1,000,\d{3} characters; at most 20,000 are read\./
+    await expect(offers({ description: long })).rejects.toThrow(said)
+    await expect(offers({ input_schema: { type: 'object', properties: { a: { type: 'string', description: long } } } })).rejects.toThrow(said)
+    expect(names((await offers({ description: 'x'.repeat(19_000) })).environment)).toEqual(['short', 'look'])
+  })
 })
 
 describe('typed servers', () => {

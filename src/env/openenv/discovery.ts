@@ -18,6 +18,9 @@ const toolEntry = z.object({
   input_schema: z.unknown().optional(),
   inputSchema: z.unknown().optional(),
 })
+/** Characters of a tool's JSON, as the prompt shows it: more than an observation may have, and far more than a model reads of one tool. */
+const LONGEST_TOOL = 20_000
+
 const toolList = z.object({ tools: z.array(z.unknown()) })
 
 /** HTTP is a bonus: servers send no CORS headers, so nobody waits for it longer than this. */
@@ -239,12 +242,24 @@ function namesOf({ host, spaceId }: DiscoveryOptions, about: Record<string, unkn
   return [host, spaceId ?? '', typeof name === 'string' ? name.replace(/[\s./]+/g, '_') : ''].join(' ')
 }
 
+/** Throws PlaygroundError('environment') for a tool that is too long: to count its tokens alone would take minutes. */
+function assertShort(host: string, tools: readonly Tool[]): void {
+  for (const tool of tools) {
+    const { length } = JSON.stringify(tool)
+    if (length <= LONGEST_TOOL) continue
+    const name = cutText(tool.function.name, 80)
+    const message = `${host} describes its tool ${name} with ${length.toLocaleString('en')} characters; at most ${LONGEST_TOOL.toLocaleString('en')} are read.`
+    throw new PlaygroundError('environment', message, 'Shorten its description on the server.')
+  }
+}
+
 function describe(
   { host }: DiscoveryOptions,
   about: Record<string, unknown> | null,
   entry: Entry | null,
   found: Pick<DiscoveredEnvironment, 'family' | 'recognised' | 'tools'>,
 ): DiscoveredEnvironment {
+  assertShort(host, found.tools.map(({ tool }) => tool))
   const name = about?.['name']
   const description = about?.['description']
   const told = typeof description === 'string' && description !== '' ? [`The server says: ${cutText(description, 500)}`] : []
