@@ -172,6 +172,21 @@ describe('readPeftAdapter', () => {
     expect(error.advice).not.toBe('')
   })
 
+  it.each<[string, Record<string, unknown>, number, number, string]>([
+    ['a scale that is infinite', { lora_alpha: 1e308 }, 1, 0, 'adapter_config.json: lora_alpha is 1e+308, which no float32 holds'],
+    ['products that are', { lora_alpha: 1e30 }, 1e5, 1e5, "The LoRA of 'base_model.model.model.layers.0.self_attn.q_proj', lora_alpha 1e+30 and r 4 give weights that overflow float32"],
+    ['huge weights', {}, 3e38, 0, "lora_A of 'base_model.model.model.layers.0.self_attn.q_proj' holds numbers up to 3e+38: its products overflow float32"],
+    ['huge weights of both sides', {}, 1e20, 1e20, 'give weights that overflow float32'],
+  ])('refuses %s', (_, fields, a, b, message) => {
+    const tensors = lora().map((t) => ({ ...t, data: t.data.map(() => (t.name.includes('lora_A') ? a : b)) }))
+    expect(catchError(() => read(config(fields), tensors)).message).toContain(message)
+  })
+
+  it('takes large numbers that float32 can still compute with', () => {
+    const tensors = lora().map((t) => ({ ...t, data: t.data.map(() => 1e15) }))
+    expect(read(config({ lora_alpha: 1000 }), tensors).tensors).toHaveLength(8)
+  })
+
   it('refuses bytes that are no safetensors', () => {
     expect(catchError(() => readPeftAdapter(config(), new TextEncoder().encode('version https://git-lfs.github.com/spec/v1'))).message).toContain('safetensors file cannot be used')
   })

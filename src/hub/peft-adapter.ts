@@ -176,6 +176,23 @@ function checkTensors(tensors: ReadonlyMap<string, Part & NamedTensor>, targets:
   }
 }
 
+const largest = ({ data }: NamedTensor): number => data.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+
+/** Refuses what cannot be computed in float32: inputs of about 1 through A, and then B · A times the scale. */
+function checkSizes(tensors: ReadonlyMap<string, Part & NamedTensor>, { r, lora_alpha, use_rslora }: Config): void {
+  const scale = lora_alpha / (use_rslora ? Math.sqrt(r) : r)
+  const fits = (value: number): boolean => Number.isFinite(Math.fround(value))
+  if (!fits(scale)) refuse(`${ADAPTER_CONFIG}: lora_alpha is ${lora_alpha}, which no float32 holds.`, 'Take the lora_alpha that the adapter was trained with.')
+  for (const a of tensors.values()) {
+    const b = a.side === 'A' ? tensors.get(canonical({ ...a, side: 'B' })) : undefined
+    if (!b) continue
+    const [most, width] = [largest(a), a.dims[1] ?? 1]
+    const module = `'${a.name.replace('.lora_A.weight', '')}'`
+    if (!fits(most * width)) refuse(`${ADAPTER_WEIGHTS}: lora_A of ${module} holds numbers up to ${most.toExponential(0)}: its products overflow float32.`, 'Take an earlier checkpoint.')
+    if (!fits(largest(b) * most * r * scale)) refuse(`The LoRA of ${module}, lora_alpha ${lora_alpha} and r ${r} give weights that overflow float32.`, 'Take an earlier checkpoint, or the lora_alpha that it was trained with.')
+  }
+}
+
 function described(config: Config, targets: LoraTarget[]): Pick<PeftAdapter, 'lora' | 'baseModel'> {
   const { r, lora_alpha, use_rslora } = config
   return { lora: { r, lora_alpha, use_rslora: use_rslora ?? false, target_modules: targets }, baseModel: config.base_model_name_or_path || null }
@@ -199,6 +216,7 @@ export function readPeftAdapter(configJson: unknown, weights: Uint8Array, base: 
   const missing = named && [...named].find((target) => !present.has(target))
   if (missing) refuse(`${ADAPTER_CONFIG}: target_modules names ${missing}, but ${ADAPTER_WEIGHTS} has no tensors of it.`, 'Take both files from the same save.')
   checkTensors(tensors, targets, config.r, base)
+  checkSizes(tensors, config)
   const rank = (target: LoraTarget) => LORA_TARGETS.indexOf(target)
   const inOrder = [...tensors.values()].sort((a, b) => a.layer - b.layer || rank(a.target) - rank(b.target) || (a.side < b.side ? -1 : 1))
   return { ...described(config, targets), tensors: inOrder.map(({ name, dims, data }) => ({ name, dims, data })) }
