@@ -311,16 +311,19 @@ export class RunJournal {
   /** Where there is no room for the episodes, the numbers and the checkpoint are kept without them; where there is none for that, the numbers alone. */
   private async addStep(archive: RunArchive, record: RunRecord, summary: StepSummary, episodes: KeptEpisode[], checkpoint: Checkpoint | null): Promise<RunRecord> {
     const start = this.run?.start
+    const write = (what: KeptEpisode[] | null): Promise<RunRecord> => {
+      const put = (): Promise<RunRecord> => archive.addStep(record, summary, what, checkpoint, start)
+      return checkpoint ? inPlaceOfOlder(archive, record.id, put) : put()
+    }
     try {
-      const written = await archive.addStep(record, summary, episodes, checkpoint, start)
+      const written = await write(episodes)
       this.said.clear()
       return written
     } catch (error) {
       if (!isFull(error)) throw error
     }
     try {
-      const without = (): Promise<RunRecord> => archive.addStep(record, summary, null, checkpoint, start)
-      const written = await (checkpoint ? inPlaceOfOlder(archive, record.id, without) : without())
+      const written = await write(null)
       this.say('episodes', `The episodes of step ${summary.step} were not kept: this browser’s storage for the page is full. Delete kept runs or stored models.`)
       return written
     } catch (error) {
