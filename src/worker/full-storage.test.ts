@@ -18,13 +18,13 @@ afterEach(() => {
 })
 
 /** As browsers do it: a checkpoint for which there is no room aborts its transaction, and what another one deletes makes room once that is through. */
-function limitRoom(room: { most: number; fits: (step: number) => boolean }): void {
+function limitRoom(room: { most: number; fits: (step: number) => boolean; full?: boolean }): void {
   const held = new Set<string>()
   const { put, delete: remove } = IDBObjectStore.prototype
   vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (this: IDBObjectStore, value: { run: string; step: number }, key) {
-    if (this.name !== 'checkpoints') return put.call(this, value, key)
+    if (this.name !== 'checkpoints' && !room.full) return put.call(this, value, key)
     const name = JSON.stringify([value.run, value.step])
-    if (!room.fits(value.step) || (!held.has(name) && held.size >= room.most)) {
+    if (room.full || !room.fits(value.step) || (!held.has(name) && held.size >= room.most)) {
       this.transaction.abort()
       throw new DOMException('no room', 'QuotaExceededError')
     }
@@ -76,6 +76,25 @@ it('what is freed meanwhile is used: the newest weights are kept and are in memo
   await journal.save()
   expect(journal.unkept).toBeNull()
   expect(await archive.list()).toMatchObject([{ step: 4, checkpoint: 4 }])
+})
+
+it('a step of which not even the numbers were kept is kept once another run is deleted', async () => {
+  const room = { most: 9, fits: () => true, full: false }
+  limitRoom(room)
+  const page = open({}, async () => archive)
+  const journal = page.journal as RunJournal
+  await page.configure({ max_steps: 4 })
+  await page.untilState('paused', { type: 'step' })
+  room.full = true
+  await page.untilState('paused', { type: 'step' })
+  await journal.save()
+  expect(journal.unkept?.run.step).toBe(2)
+  expect(await archive.list()).toMatchObject([{ step: 1, checkpoint: 1 }])
+  room.full = false
+  new RunDesk(async () => archive, journal, () => undefined).handle({ type: 'delete-run', id: 'another' })
+  await vi.waitFor(async () => expect(await archive.list()).toMatchObject([{ step: 2, checkpoint: 2, droppedSteps: 1 }]))
+  expect(journal.unkept).toBeNull()
+  expect(page.complaints).toHaveLength(1)
 })
 
 it('where the browser keeps nothing, the list names the loaded run as it is in memory, and why', async () => {

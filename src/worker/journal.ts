@@ -204,11 +204,18 @@ export class RunJournal {
     })
   }
 
-  /** Writes a checkpoint of the last finished step, if it has none. Resolves when it is kept. */
+  /** Writes what found no room before, and a checkpoint of the last finished step, if it has none. Resolves when it is kept, or has been complained of. */
   save(): Promise<void> {
-    const { record, last } = this
-    if (!record || !last) return Promise.resolve()
+    const { run, record, last, missed } = this
+    if (!run || !record || !last) return Promise.resolve()
     return this.write(async (archive) => {
+      try {
+        for (; missed[0]; missed.shift()) this.take(record.id, await archive.addStep(this.record?.id === record.id ? this.record : record, missed[0], null, null, run.start))
+      } catch (error) {
+        // It was complained of when the step ended.
+        if (isFull(error)) return
+        throw error
+      }
       const now = await archive.get(record.id)
       // Its step may not have been written, and must not be written here.
       if (!now || now.step !== last.step || now.checkpoint === last.step) return

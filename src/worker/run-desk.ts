@@ -102,6 +102,8 @@ export class RunDesk {
       // The run that is loaded goes on, under a record of its own if another step is trained.
       if (isCurrent) await this.journal.forget()
       await archive.delete(id)
+      // There may be room now for what was refused before.
+      await this.journal.save()
     }
     await this.list()
   }
