@@ -39,7 +39,7 @@ it('a person plays an episode, tests an edited tool, and the run is not disturbe
   await page.getByTestId('play-tool-emergency_stop').getByRole('button').click()
   await expect.poll(() => text('play-done')).toBe('yes')
   expect(await text('play-reward')).toMatch(/^(0|1\.00)$/)
-  expect(await text('play-episode')).toMatch(/Episode 1 by hand · seed 7 · [✓✗] (not )?solved/)
+  await expect.poll(() => text('play-episode')).toMatch(/Episode 1 by hand · seed 7 · [✓✗] (not )?solved/)
   const authors = await page.getByTestId('play-episode').getByTestId('token').evaluateAll((nodes) => nodes.map((node) => `${node.dataset['author']} ${node.dataset['mask']}`))
   expect(new Set(authors)).toEqual(new Set(['model 0', 'template 0', 'environment 0']))
   expect((await state()).steps).toEqual([])
