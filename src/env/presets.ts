@@ -3,7 +3,7 @@
 import { DEFAULT_GRPO, DEFAULT_LORA, type GrpoConfig, type LoraConfig, type RunConfig } from '../core/config'
 import type { EnvironmentSpec } from '../core/environment-spec'
 import { PlaygroundError } from '../core/errors'
-import { isRecord } from '../core/records'
+import { isSame } from '../core/same'
 import { DEFAULT_STAGE, type PlannedStage } from '../core/stage'
 import type { ToolEdit } from '../core/tool-edits'
 import { catchRules } from './builtin/catch'
@@ -184,19 +184,12 @@ export function presetById(id: string): Preset {
 
 /** The preset that an environment belongs to, one without stages; undefined where nobody made one for it. */
 export function presetOf(environment: EnvironmentSpec): Preset | undefined {
-  const own = canonical(environment)
-  return PRESETS.find((preset) => !preset.stages && canonical(preset.environment) === own)
+  return PRESETS.find((preset) => !preset.stages && isSame(preset.environment, environment))
 }
 
 /** The preset that a run was begun from: with stages and its tools as they are there, the one of its environment that has some. */
 export function presetOfRun({ environment, stages, tool_edits }: Pick<RunConfig, 'environment' | 'stages' | 'tool_edits'>): Preset | undefined {
-  const own = canonical([environment, tool_edits])
-  return (stages && PRESETS.find((preset) => preset.stages && canonical([preset.environment, preset.tool_edits ?? []]) === own)) ?? presetOf(environment)
-}
-
-/** The same text for the same content, whatever order its keys are in. */
-function canonical(value: EnvironmentSpec | readonly unknown[]): string {
-  return JSON.stringify(value, (_, value: unknown) => (isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value))
+  return (stages && PRESETS.find((preset) => preset.stages && isSame([preset.environment, preset.tool_edits ?? []], [environment, tool_edits]))) ?? presetOf(environment)
 }
 
 /** The whole run that a preset stands for. */

@@ -1,10 +1,10 @@
 /** Reads a LoRA in PEFT's format (adapter_config.json, adapter_model.safetensors) and refuses by name what would not compute the same here. */
 
 import * as z from 'zod/mini'
-import english from 'zod/v4/locales/en.js'
 import { LORA_TARGETS, type LoraConfig, type LoraTarget } from '../core/config'
 import type { NamedTensor } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
+import '../core/zod-words'
 import { linearDims, modulePath, type ModelShape, peftTensor } from '../core/linear-layers'
 import { cutText } from '../core/text'
 import type { HubClient, HubRepo, OpenOptions } from './client'
@@ -33,9 +33,6 @@ function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'missing'
   return text.length > 80 ? `${cutText(text, 80)}…` : text
 }
-
-// What it says of a field is shown to people.
-z.config(english())
 
 const schema = z.looseObject({
   peft_type: z.string(),

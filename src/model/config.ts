@@ -1,8 +1,8 @@
 /** Reads a Hugging Face config.json into what the graphs need, and refuses by name what they do not support. */
 
 import { z } from 'zod/mini'
-import english from 'zod/v4/locales/en.js'
 import { PlaygroundError } from '../core/errors'
+import '../core/zod-words'
 
 /** Architecture of a Qwen2/2.5/3 decoder, every value resolved. */
 export interface ModelConfig {
@@ -25,9 +25,6 @@ export interface ModelConfig {
   /** Ids that end a turn; empty where config.json names none. */
   eos_token_ids: number[]
 }
-
-// What it says of a field is shown to people.
-z.config(english())
 
 /** Far beyond any model that a browser holds: what a damaged or hostile file says must not be planned for. */
 const size = (most: number) => z.int().check(z.positive(), z.maximum(most))

@@ -5,6 +5,7 @@ import { readPageFunction } from '../core/environment-spec-schema'
 import { hasCode, hostsOf, MOST_HOSTS, readHosts, withHosts } from '../core/network-hosts'
 import { isHubModel } from '../env/models'
 import { readRewards } from '../core/reward-funcs'
+import { isSame } from '../core/same'
 import { readStages, writeStages } from '../core/stage-schema'
 import { isRepoId } from '../hub/model-reference'
 import { DEFAULT_DISPLAY, DISPLAY_KEYS, type Display, readDisplay, writeDisplay } from './display'
@@ -63,8 +64,8 @@ export function writeLink(config: RunConfig, episode: number, token: number | nu
     if (key === 'seed' || value !== getSetting(base, key)) out.set(key, writeSetting(value))
   }
   if (config.lora.target_modules.join() !== base.lora.target_modules.join()) out.set('lora_targets', config.lora.target_modules.join())
-  if (JSON.stringify(config.tool_edits) !== JSON.stringify(base.tool_edits)) out.set('tool_edits', writeToolEdits(config.tool_edits))
-  if (config.stages && JSON.stringify(config.stages) !== JSON.stringify(base.stages)) out.set('stages', writeStages(config.stages))
+  if (!isSame(config.tool_edits, base.tool_edits)) out.set('tool_edits', writeToolEdits(config.tool_edits))
+  if (config.stages && !isSame(config.stages, base.stages)) out.set('stages', writeStages(config.stages))
   if (config.rollout_func) out.set('rollout_func', JSON.stringify(config.rollout_func))
   if (hasCode(config) && hostsOf(config).length > 0) out.set('network_hosts', hostsOf(config).join())
   const { reward_funcs, reward_weights } = config.grpo

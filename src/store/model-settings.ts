@@ -3,7 +3,7 @@
 import { DEFAULT_GRPO, type GrpoConfig, type RunConfig } from '../core/config'
 import { DEFAULT_STAGE, type PlannedStage } from '../core/stage'
 import { isHubModel } from '../env/models'
-import { defaultConfig, presetByName } from './presets'
+import { defaultConfig, shownStage } from './presets'
 
 export interface ModelChoice {
   model: string
@@ -38,7 +38,7 @@ export function suitedSettings(config: RunConfig): [keyof GrpoConfig, GrpoConfig
 /** Learning rates of planned stages that still are as a stage of the former model begins become those of the new one. */
 function suitedStages(stages: readonly PlannedStage[], large: boolean): PlannedStage[] {
   return stages.map((stage) => {
-    const shipped = presetByName('staged').stages?.find(({ kind }) => kind === stage.kind)?.settings.learning_rate ?? NaN
+    const shipped = shownStage(stage.kind)?.settings.learning_rate ?? NaN
     const usual = DEFAULT_STAGE[stage.kind].learning_rate
     const [former, learning_rate] = large ? [shipped, usual] : [usual, shipped]
     return stage.settings.learning_rate === former ? { ...stage, settings: { ...stage.settings, learning_rate } } : stage

@@ -5,7 +5,7 @@ import { DEFAULT_STAGE, type PlannedStage, type StageKind, type StageRows } from
 import { isHubModel } from '../env/models'
 import { presetConfig } from '../worker/protocol'
 import { withModel } from './model-settings'
-import { type PresetName, presetByName } from './presets'
+import { type PresetName, presetByName, shownStage } from './presets'
 
 /** Groups that a stage plays at first. */
 const FIRST_GROUPS = 64
@@ -34,7 +34,7 @@ export function withStages(config: RunConfig, stages: readonly PlannedStage[]): 
  * `randomly`: the environment's calls can be drawn at random; else SFT imitates the model's own episodes.
  */
 export function firstStage(kind: StageKind, { model }: Pick<RunConfig, 'model'>, randomly: boolean): PlannedStage {
-  const shown = presetByName('staged').stages?.find((stage) => stage.kind === kind)
+  const shown = shownStage(kind)
   const settings = (!isHubModel(model) && shown?.settings) || DEFAULT_STAGE[kind]
   const rows: StageRows = kind === 'sft' && !randomly ? { from: 'episodes', groups: FIRST_GROUPS, least: 1 } : (shown?.rows ?? { from: 'pairs', groups: FIRST_GROUPS })
   return { kind, rows: { ...rows }, settings: { ...settings } }

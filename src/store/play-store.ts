@@ -7,6 +7,7 @@ import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { RunConfig } from '../core/config'
 import type { MemberFacts } from '../core/environment'
 import type { EnvironmentSpec, MixMember } from '../core/environment-spec'
+import { isSame } from '../core/same'
 import type { Tool, ToolCall } from '../core/tools'
 import type { Message, PlayAction, PlayFrame, PlayObservation, PlayResult, PlaySetup, SeedComparison } from '../worker/protocol'
 import type { EnginePort } from './controller'
@@ -77,7 +78,7 @@ const NOTHING: PlayView = {
 
 /** The settings that an episode by hand has: those of the controls, unless these name an environment that is not connected yet. */
 export function playedConfig({ config, applied }: SetupView): RunConfig {
-  const other = applied !== null && JSON.stringify(applied.environment) !== JSON.stringify(config.environment)
+  const other = applied !== null && !isSame(applied.environment, config.environment)
   return other ? applied : config
 }
 

@@ -3,6 +3,7 @@
 import { DEFAULT_GRPO, DEFAULT_LORA, type GrpoConfig, type RunConfig } from '../core/config'
 import { type EnvironmentSpec, singleSpecs } from '../core/environment-spec'
 import { OWN_REWARD, type RewardFunc } from '../core/reward-funcs'
+import type { PlannedStage, StageKind } from '../core/stage'
 import { PRESETS, presetById, presetConfig, presetOf, presetOfRun, TINY_BASE, TINY_GRPO, type Preset } from '../worker/protocol'
 
 export { presetOf, presetOfRun }
@@ -14,6 +15,9 @@ const FIRST_PRESET: PresetName = 'lane'
 
 /** A preset that there is. */
 export const presetByName = (name: PresetName): Preset => presetById(name)
+
+/** A stage of this kind as the preset with stages has it on a model of this site. */
+export const shownStage = (kind: StageKind): PlannedStage | undefined => presetByName('staged').stages?.find((stage) => stage.kind === kind)
 
 /** The config that a run with this environment, these tools and these stages was begun from, before anything was changed. */
 export function startOf(config: Pick<RunConfig, 'environment' | 'stages' | 'tool_edits'>): RunConfig {

@@ -211,6 +211,9 @@ export function takeable({ runs, unkept }: Pick<RunsView, 'runs' | 'unkept'>): r
   return unkept ? [unkept.run, ...kept.filter(({ id }) => id !== unkept.run.id)] : kept
 }
 
+/** The run that is loaded, kept or not; null for none. */
+export const loadedId = ({ current, unkept }: Pick<RunsView, 'current' | 'unkept'>): string | null => unkept?.run.id ?? current
+
 /** The record of the run that is loaded; null while it has no step that was kept. */
 export function currentRun({ runs, current }: Pick<RunsView, 'runs' | 'current'>): RunRecord | null {
   return runs?.find(({ id }) => id === current) ?? null

@@ -61,7 +61,7 @@ function liveOf({ run: runStore, setup: setupStore, models, runs }: Read): Trans
   const { resuming } = setup
   const measuring = resuming ? isMeasured(resuming, runs.store.getState().runs) : runs.store.getState().measuring !== null
   const refused = resuming ? null : planRefusal(setup, view)
-  const stands = blockedBy(view.recording !== null, measuring, isDistrusted(view.engine, models.getState()), !resuming && fresh && waits) 
+  const stands = blockedBy(view.recording !== null, measuring, isDistrusted(view.engine, models.getState()), !resuming && fresh && waits)
   const blocked = stands ?? (refused && C.planRefused(refused.place, refused.why))
   const loading = run.state === 'loading' || (resuming !== null && !isActive(run))
   const evaluates = isMeasuring(view)

@@ -3,6 +3,7 @@
 import { type ReactNode, useEffect } from 'react'
 import type { GrpoConfig } from '../../core/config'
 import type { DryRunReport } from '../../core/dry-run'
+import { isSame } from '../../core/same'
 import { mean, standardDeviation } from '../../rl/statistics'
 import { useGuard, useModels, useRun, useSetup, useStores } from '../../store/hooks'
 import { inspectionOf } from '../../store/model-store'
@@ -68,7 +69,7 @@ function Begin() {
 
 /** Whether it was played with these settings; where the run ends is no matter. */
 function isOf(report: DryRunReport, grpo: GrpoConfig): boolean {
-  return JSON.stringify({ ...grpo, max_steps: 0 }) === JSON.stringify({ ...report.grpo, max_steps: 0 })
+  return isSame({ ...grpo, max_steps: 0 }, { ...report.grpo, max_steps: 0 })
 }
 
 function Report({ report }: { report: DryRunReport }) {

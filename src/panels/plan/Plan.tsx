@@ -1,6 +1,7 @@
 /** The plan of stages: a chip for each with how far it is and what it changed, above its part of one timeline; before its run, how it is composed. */
 
 import { useEffect } from 'react'
+import { isSame } from '../../core/same'
 import type { PlannedStage } from '../../core/stage'
 import { stageRefusal } from '../../core/stage-limits'
 import { useRun, useSetup, useStores } from '../../store/hooks'
@@ -27,7 +28,7 @@ export function Plan({ plan, composing }: PlanProps) {
   const view = useRun((all) => all)
   const own = useSetup(({ config }) => config.grpo)
   const chosen = useSetup(({ config }) => config.stages !== undefined)
-  const changed = useSetup(({ config, applied }) => applied !== null && JSON.stringify(config.stages) !== JSON.stringify(applied.stages))
+  const changed = useSetup(({ config, applied }) => applied !== null && !isSame(config.stages, applied.stages))
   const { keyOf } = usePlanActions()
   const open = usePlanDesk((desk) => desk.open)
   useWantedFocus()

@@ -4,6 +4,7 @@ import { useId, useState } from 'react'
 import { wilson } from '../../core/interval'
 import type { EvaluationRecord, RunRecord } from '../../core/run-record'
 import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
+import { loadedId } from '../../store/runs-store'
 import { isActive, isMidStep, type RunView } from '../../store/view'
 import { takeLostFocus } from '../../ui/focus'
 import { number, percent } from '../../ui/format'
@@ -17,7 +18,7 @@ export function Evaluation({ run }: { run: RunRecord }) {
   const id = useId()
   const { takeAway } = useStores()
   const words = TAKE_AWAY_STRINGS.evaluation
-  const loaded = useRuns((view) => (view.unkept?.run.id ?? view.current) === run.id)
+  const loaded = useRuns((view) => loadedId(view) === run.id)
   const unready = useRun(whyUnready)
   const { busy, error, result } = useTakeAway((view) => view.evaluation)
   const [text, setText] = useState(START)

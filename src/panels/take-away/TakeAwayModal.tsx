@@ -3,7 +3,7 @@
 import { useId } from 'react'
 import type { RunRecord } from '../../core/run-record'
 import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
-import { takeable } from '../../store/runs-store'
+import { loadedId, takeable } from '../../store/runs-store'
 import { Modal } from '../../ui/Modal'
 import { TAKE_AWAY_STRINGS } from '../../ui/take-away-strings'
 import { runLabels } from '../runs/run-labels'
@@ -46,7 +46,7 @@ function WhichRun() {
   const id = useId()
   const { takeAway } = useStores()
   const runs = useTakeable()
-  const current = useRuns((view) => view.unkept?.run.id ?? view.current)
+  const current = useRuns(loadedId)
   const behind = useRun((view) => view.recording !== null)
   const run = useSubject()
   if (!run) return null

@@ -2,6 +2,7 @@
 
 import { useState } from 'react'
 import type { EnvironmentSpec } from '../../core/environment-spec'
+import { isSame } from '../../core/same'
 import { useSetup, useStores } from '../../store/hooks'
 import { Help } from '../../ui/Help'
 import { KIND_STRINGS as W } from '../../ui/kind-strings'
@@ -21,7 +22,7 @@ export function MixField({ spec, choose }: KindFieldProps) {
   const { controller } = useStores()
   const connecting = useConnecting()
   const grpo = useSetup(({ config }) => config.grpo)
-  const used = useSetup(({ applied, config }) => JSON.stringify(applied?.environment) === JSON.stringify(config.environment))
+  const used = useSetup(({ applied, config }) => isSame(applied?.environment, config.environment))
   const mix = spec?.kind === 'mix' ? spec : null
   const [rows, setRows] = useState(false)
   if (!mix) return null

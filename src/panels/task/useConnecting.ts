@@ -2,6 +2,7 @@
 
 import { useState } from 'react'
 import type { EnvironmentSpec } from '../../core/environment-spec'
+import { isSame } from '../../core/same'
 import { isFresh } from '../../store/controller'
 import { useStores } from '../../store/hooks'
 
@@ -26,7 +27,7 @@ export function useConnecting(): Connecting {
   }
   const go = (spec: EnvironmentSpec) => {
     setAsked(null)
-    const same = JSON.stringify(setup.getState().config.environment) === JSON.stringify(spec)
+    const same = isSame(setup.getState().config.environment, spec)
     const fresh = isFreshNow()
     if (!same) controller.chooseEnvironment(spec)
     // Without a run, choosing has connected already.
