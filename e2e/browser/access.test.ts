@@ -1,21 +1,12 @@
 /** For everybody: axe finds nothing serious in any part of the built page, and all of the way from a step to the adapter is gone by keyboard alone. */
 
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { launchChromium } from './chromium'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { addAxe, focus, violations } from './look'
+import { onSite } from './on-site'
 import { linkOf, openPlayground } from './playground'
-import { startSite, type RunningServer } from './server'
 
-let browser: Browser
-let server: RunningServer
-beforeAll(async () => {
-  ;[browser, server] = await Promise.all([launchChromium(), startSite()])
-})
-afterAll(async () => {
-  await browser.close()
-  await server.close()
-})
+const site = onSite()
 
 const DESK = { width: 1440, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -46,7 +37,7 @@ async function look(dom: Page, what: string, part?: string) {
 }
 
 it('axe finds nothing serious on any panel, dialog, sheet, menu, lesson, tour or article, in light and dark, on a desk and a phone', async () => {
-  const page = await openPlayground(browser, server.url, linkOf(EVERYTHING), undefined, { viewport: DESK, reducedMotion: 'reduce' })
+  const page = await openPlayground(site.browser, site.server.url, linkOf(EVERYTHING), undefined, { viewport: DESK, reducedMotion: 'reduce' })
   const { page: dom } = page
   await dom.getByTestId('chat-text').waitFor()
   await dom.getByTestId('compare-verdict').waitFor()
@@ -128,7 +119,7 @@ async function tabTo(dom: Page, testId: string, wrong: Set<string>) {
 
 for (const viewport of [DESK, PHONE]) {
   it(`by keyboard alone from Train to the adapter's file, ${viewport.width} px wide`, async () => {
-    const page = await openPlayground(browser, server.url, linkOf({ env: 'lane', seed: 7, prompts_per_step: 2, max_steps: 2000, backend: 'wasm' }), undefined, {
+    const page = await openPlayground(site.browser, site.server.url, linkOf({ env: 'lane', seed: 7, prompts_per_step: 2, max_steps: 2000, backend: 'wasm' }), undefined, {
       viewport,
       reducedMotion: 'reduce',
       acceptDownloads: true,

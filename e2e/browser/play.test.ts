@@ -1,24 +1,14 @@
 /** Play by hand in a real Chromium, on the built-in lane game: an episode, resetting twice, and an edited tool that the run then uses. */
 
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { launchChromium } from './chromium'
+import { expect, it } from 'vitest'
+import { onSite } from './on-site'
 import { linkOf, openPlayground } from './playground'
-import { startSite, type RunningServer } from './server'
 
-let browser: Browser
-let server: RunningServer
-beforeAll(async () => {
-  ;[browser, server] = await Promise.all([launchChromium(), startSite()])
-})
-afterAll(async () => {
-  await browser.close()
-  await server.close()
-})
+const site = onSite()
 
 it('a person plays an episode, tests an edited tool, and the run is not disturbed but takes the edit', async () => {
   const settings = { env: 'lane', seed: 7, prompts_per_step: 1, num_generations: 2, max_steps: 1, backend: 'wasm' }
-  const playground = await openPlayground(browser, server.url, linkOf(settings))
+  const playground = await openPlayground(site.browser, site.server.url, linkOf(settings))
   const { page, press, until, state, text } = playground
   await until('ready')
   await press('play-open')

@@ -1,21 +1,11 @@
 /** A plan composed in the page by a person, then made by one press of Train on the real engine: SFT, DPO, a GRPO step. */
 
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { launchChromium } from './chromium'
+import { expect, it } from 'vitest'
 import { addAxe, faults, focus, violations } from './look'
+import { onSite } from './on-site'
 import { linkOf, openPlayground } from './playground'
-import { startSite, type RunningServer } from './server'
 
-let browser: Browser
-let server: RunningServer
-beforeAll(async () => {
-  ;[browser, server] = await Promise.all([launchChromium(), startSite()])
-})
-afterAll(async () => {
-  await browser.close()
-  await server.close()
-})
+const site = onSite()
 
 const DESK = { width: 1440, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -26,7 +16,7 @@ const PLAN = [
 
 it('a plan is composed, moved, cut and mended, stands in the link, and is made in one press', async () => {
   const link = linkOf({ env: 'lane', seed: 7, num_generations: 8, prompts_per_step: 1, max_steps: 1, eval_episodes: 2, backend: 'wasm', open: 'stage' })
-  const page = await openPlayground(browser, server.url, link, undefined, { viewport: DESK, reducedMotion: 'reduce' })
+  const page = await openPlayground(site.browser, site.server.url, link, undefined, { viewport: DESK, reducedMotion: 'reduce' })
   const { page: dom } = page
   const fill = (id: string, text: string) => dom.getByTestId(id).fill(text)
   const kinds = () => dom.locator('.plan-part').evaluateAll((parts) => parts.map((part) => part.getAttribute('data-testid')))

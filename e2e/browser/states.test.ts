@@ -2,24 +2,16 @@
 
 import { access, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { encodePng } from '../../src/env/openenv/png'
 import { deflatePng } from '../tools/deflate-png'
-import { launchChromium } from './chromium'
 import { keepPicture, lastingFaults } from './look'
+import { onSite } from './on-site'
 import { linkOf, openPlayground } from './playground'
-import { projectRoot, startSite, type RunningServer } from './server'
+import { projectRoot } from './server'
 
-let browser: Browser
-let server: RunningServer
-beforeAll(async () => {
-  ;[browser, server] = await Promise.all([launchChromium(), startSite()])
-})
-afterAll(async () => {
-  await browser.close()
-  await server.close()
-})
+const site = onSite()
 
 const SIZES = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } }
 /** All four pictures of a state are for people's eyes: GRPO_SCREENS=all. */
@@ -46,7 +38,7 @@ async function look(dom: Page, state: string): Promise<string[]> {
 }
 
 it('the recorded run, a group without a signal, a lesson, hidden parts', async () => {
-  const page = await openPlayground(browser, server.url, linkOf({ env: 'lane', at: 12 }), undefined, { viewport: SIZES.desk, reducedMotion: 'reduce' })
+  const page = await openPlayground(site.browser, site.server.url, linkOf({ env: 'lane', at: 12 }), undefined, { viewport: SIZES.desk, reducedMotion: 'reduce' })
   const { page: dom } = page
   const found: string[] = []
   const go = (settings: Parameters<typeof linkOf>[0]) => dom.evaluate((hash) => (location.hash = hash), linkOf(settings))
@@ -75,7 +67,7 @@ it('the recorded run, a group without a signal, a lesson, hidden parts', async (
 
 it('ready, sampling, paused at a token, paused after a step, finished, and a recording from a file', async () => {
   const settings = { env: 'lane', seed: 7, prompts_per_step: 2, max_steps: 2, backend: 'wasm', speed: 0.1 }
-  const page = await openPlayground(browser, server.url, linkOf(settings), undefined, { viewport: SIZES.desk, reducedMotion: 'reduce', acceptDownloads: true })
+  const page = await openPlayground(site.browser, site.server.url, linkOf(settings), undefined, { viewport: SIZES.desk, reducedMotion: 'reduce', acceptDownloads: true })
   const { page: dom } = page
   const found: string[] = []
   await page.until('ready')
@@ -140,7 +132,7 @@ async function smaller(dom: Page, png: Buffer): Promise<Buffer> {
 const PICTURE = join(projectRoot, 'public/readme.png')
 
 it('README’s picture: the page at its first visit, at the recorded run’s end, with a selected token whose advantage stands in the formula', async () => {
-  const page = await openPlayground(browser, server.url, linkOf({ env: 'lane', at: 20, heat: 'advantage' }), undefined, { viewport: SIZES.desk, reducedMotion: 'reduce', colorScheme: 'light' })
+  const page = await openPlayground(site.browser, site.server.url, linkOf({ env: 'lane', at: 20, heat: 'advantage' }), undefined, { viewport: SIZES.desk, reducedMotion: 'reduce', colorScheme: 'light' })
   const { page: dom } = page
   await expect.poll(() => page.text('replay-bar')).toContain('All 20 steps are done')
   // An episode that did better than its group, in a group where some did not, and of these one that took more turns.
