@@ -19,7 +19,7 @@ setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
 export interface ChaosOptions {
-  /** Of eight episodes each. */
+  /** At least so many of eight episodes each, and more until every kind of disturbance has come. */
   steps: number
   seed: number
   /** Most tokens and questions between two disturbances. */
@@ -118,7 +118,9 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
   const played: Fact[] = []
   const steps: Fact[][] = []
   let attempts = 0
-  const config = configOf('catch', { num_generations: SOCKETS, prompts_per_step: 1, max_steps: options.steps, seed: 7 })
+  // How often the weather comes within the steps depends on the machine: the run goes on until it has seen all of it.
+  const most = 4 * options.steps
+  const config = configOf('catch', { num_generations: SOCKETS, prompts_per_step: 1, max_steps: most, seed: 7 })
   const engine = await tinyEngine(config)
   try {
     await environment.connect()
@@ -131,7 +133,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
       await Promise.race([weather.now ?? sleep(0), sleep(seconds * 1000)])
     }
     const trainer = new GrpoTrainer({ config, engine, environment, chat: await tinyChat(), onEvent, wait })
-    for (let step = 0; step < options.steps; step++) {
+    const seen = () => Object.values(weather.acts).every((times) => times > 0)
+    for (let step = 0; step < options.steps || (!seen() && step < most); step++) {
       steps.push((await trainer.step()).episodes.map(fact))
       collect()
       heapMB.push(process.memoryUsage().heapUsed / MB)
