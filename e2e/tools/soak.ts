@@ -10,7 +10,7 @@ import { pythonStep, runSteps, vitestStep } from './steps'
 await demandPrerequisites({ chromium: true })
 const file = join(projectRoot, `.cache/figures-${process.pid}.jsonl`)
 await mkdir(join(projectRoot, '.cache'), { recursive: true })
-const soak = vitestStep('soak', { GRPO_FIGURES: file }, 24 * 60 * 60_000)
+const soak = vitestStep('soak', { env: { GRPO_FIGURES: file }, timeoutMs: 24 * 60 * 60_000 })
 const withFigures = {
   name: soak.name,
   run: async () => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packageFile, projectRoot, runCommand } from './run-command'
+import { afterSecondGo, filesToRepeat } from './second-go'
 import { sum, summary, tallySetup, tallyStep, tallyVitest, type Tally } from './tally'
 import { ensureVenv, type VenvName } from './venv'
 
@@ -25,21 +26,38 @@ export function packageStep(name: string, file: string, args: readonly string[],
   }
 }
 
+export interface VitestOptions {
+  env?: NodeJS.ProcessEnv
+  timeoutMs?: number
+  /** Whether a file that failed gets a second go, alone. */
+  again?: boolean
+}
+
 /** A step that is one vitest project of vite.config.ts, all its files. */
-export function vitestStep(project: string, env: NodeJS.ProcessEnv = {}, timeoutMs = 60 * minute): Step {
+export function vitestStep(project: string, { env = {}, timeoutMs = 60 * minute, again = false }: VitestOptions = {}): Step {
   return {
     name: project,
     run: async () => {
-      const folder = join(projectRoot, '.cache/reports')
-      await mkdir(folder, { recursive: true })
-      const file = join(folder, `${project}-${randomUUID()}.json`)
-      const args = ['run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
-      const status = await runCommand(process.execPath, [packageFile('vitest/vitest.mjs'), ...args], { env, timeoutMs })
-      const text = await readFile(file, 'utf8').catch(() => null)
-      await rm(file, { force: true })
-      return shorten(tallyVitest(project, text, status))
+      const first = await runVitest(project, [], env, timeoutMs)
+      const files = again ? filesToRepeat(first.text) : []
+      if (first.text === null || files.length === 0) return shorten(tallyVitest(project, first.text, first.status))
+      process.stdout.write(`\n=== ${project}: a second go for ${files.join(', ')} ===\n`)
+      const second = await runVitest(project, ['--no-file-parallelism', ...files], env, timeoutMs)
+      const { text, unsteady } = afterSecondGo(first.text, second.text)
+      return shorten({ ...tallyVitest(project, text, second.status), unsteady })
     },
   }
+}
+
+async function runVitest(project: string, more: readonly string[], env: NodeJS.ProcessEnv, timeoutMs: number): Promise<{ text: string | null; status: number }> {
+  const folder = join(projectRoot, '.cache/reports')
+  await mkdir(folder, { recursive: true })
+  const file = join(folder, `${project}-${randomUUID()}.json`)
+  const args = ['run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${file}`, ...more]
+  const status = await runCommand(process.execPath, [packageFile('vitest/vitest.mjs'), ...args], { env, timeoutMs })
+  const text = await readFile(file, 'utf8').catch(() => null)
+  await rm(file, { force: true })
+  return { text, status }
 }
 
 /** A step that makes a Python environment and, when named, runs a script in it. It prepares other steps: none pass by it. */
@@ -96,5 +114,5 @@ export async function runSteps(steps: readonly Step[], wanted: readonly string[]
 /** Paths of files as seen from the repository's root. */
 function shorten(tally: Tally): Tally {
   const short = (line: string) => line.replaceAll(`${projectRoot}/`, '')
-  return { ...tally, skipped: tally.skipped.map(short), troubles: tally.troubles.map(short) }
+  return { ...tally, skipped: tally.skipped.map(short), troubles: tally.troubles.map(short), unsteady: tally.unsteady?.map(short) ?? [] }
 }

@@ -9,6 +9,8 @@ export interface Tally {
   skipped: string[]
   /** What failed, a sentence each: tests by their names, a crash, a file that cannot be imported, a project without tests. */
   troubles: string[]
+  /** What failed at first and passed when its file ran again alone, a sentence each. */
+  unsteady?: string[]
 }
 
 const report = z.object({
@@ -43,7 +45,7 @@ export function tallyVitest(project: string, text: string | null, status: number
     tally.failed += 1
     tally.troubles.push(sentence)
   }
-  const parsed = text === null ? null : parse(text)
+  const parsed = readReport(text)
   if (parsed === null) {
     trouble(`${project}: vitest wrote no report (status ${status})`)
     return tally
@@ -73,6 +75,7 @@ export function sum(tallies: readonly Tally[]): Tally {
     failed: tallies.reduce((total, tally) => total + tally.failed, 0),
     skipped: tallies.flatMap(tally => tally.skipped),
     troubles: tallies.flatMap(tally => tally.troubles),
+    unsteady: tallies.flatMap(tally => tally.unsteady ?? []),
   }
 }
 
@@ -81,6 +84,7 @@ export function summary(tally: Tally): string {
   return [
     ...tally.skipped.map(name => `SKIPPED ${name}`),
     ...(tally.skipped.length > 0 ? [`${tally.skipped.length} SKIPPED, which is not passed`] : []),
+    ...(tally.unsteady ?? []).map(sentence => `UNSTEADY, passed when its file ran again alone: ${sentence}`),
     ...tally.troubles.map(sentence => `FAILED ${sentence}`),
     `${tally.passed} passed, ${tally.failed} failed`,
   ].join('\n')
@@ -90,9 +94,12 @@ function firstLine(message: string | undefined): string {
   return message?.split('\n')[0] ?? ''
 }
 
-function parse(text: string): z.infer<typeof report> | null {
+export type Report = z.infer<typeof report>
+
+/** A vitest JSON report; null when there is none or it is something else. */
+export function readReport(text: string | null): Report | null {
   try {
-    return report.parse(JSON.parse(text))
+    return text === null ? null : report.parse(JSON.parse(text))
   } catch {
     return null
   }

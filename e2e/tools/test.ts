@@ -9,11 +9,11 @@ const steps = [
   pythonStep('openenv', 'openenv'),
   pythonStep('openenv-old', 'openenv-old'),
   pythonStep('openenv-libraries', 'openenv-libraries'),
-  vitestStep('integration'),
+  vitestStep('integration', { again: true }),
   // Integration mostly waits for its servers.
   packageStep('typecheck', 'typescript/bin/tsc', ['--noEmit'], 'integration'),
   packageStep('lint', 'eslint/bin/eslint.js', ['.'], 'integration'),
   packageStep('build', 'vite/bin/vite.js', ['build']),
-  vitestStep('browser'),
+  vitestStep('browser', { again: true }),
 ]
 process.exitCode = await runSteps(steps, process.argv.slice(2))
