@@ -10,7 +10,7 @@ export interface FirstLoad {
   token: number
   /** The curves of the recorded run, ms after navigation, the page being scrolled to them once that token is there. */
   curves: number
-  /** JavaScript of the page that came before the recorded run's first token was drawn: bytes, gzipped. */
+  /** JavaScript of the page that was asked for before the recorded run's first token was drawn: bytes, gzipped. */
   script: number
   /** Files of it, largest first. */
   files: { name: string; bytes: number }[]
@@ -25,6 +25,8 @@ export interface FirstLoad {
 }
 
 interface Watch {
+  /** When that token came into the document, ms since 1970; Infinity before. */
+  tokenAt: number
   shift: number
   shifted: { value: number; what: string }[]
   longest: number
@@ -37,9 +39,15 @@ declare global {
 }
 
 /** Runs in the page before anything of it. No named functions: the program that runs this file would add a helper to them that the page lacks. */
-function watchPage(): void {
-  const seen: Watch = { shift: 0, shifted: [], longest: 0 }
+function watchPage(token: string): void {
+  const seen: Watch = { tokenAt: Infinity, shift: 0, shifted: [], longest: 0 }
   window.firstLoad = seen
+  // A frame later, or whenever a busy machine looks, what is fetched after it is on its way.
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector(token)) return
+    seen.tokenAt = performance.timeOrigin + performance.now()
+    observer.disconnect()
+  }).observe(document, { childList: true, subtree: true })
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean; sources: { node: Node | null }[] })[]) {
       if (entry.hadRecentInput) continue
@@ -68,24 +76,24 @@ export async function firstLoad(
   try {
     await prepare?.(context)
     const page = await context.newPage()
-    await page.addInitScript(watchPage)
-    const scripts: { name: string; worker: boolean; bytes: Promise<number> }[] = []
+    await page.addInitScript(watchPage, DRAWN.token)
+    const scripts: { name: string; worker: boolean; asked: number; bytes: Promise<number> }[] = []
     page.on('response', (response) => {
       const { pathname } = new URL(response.url())
       if (!/\.m?js$/.test(pathname)) return
       // What no frame asks for is a worker's.
       const worker = !belongsToFrame(response) || /worker-/.test(pathname)
-      scripts.push({ name: pathname.split('/').at(-1) ?? pathname, worker, bytes: response.body().then((body) => gzipSync(body, { level: 9 }).length, () => 0) })
+      scripts.push({ name: pathname.split('/').at(-1) ?? pathname, worker, asked: response.request().timing().startTime, bytes: response.body().then((body) => gzipSync(body, { level: 9 }).length, () => 0) })
     })
     await page.goto(url, { waitUntil: 'commit' })
     const token = await drawn(page, DRAWN.token)
-    const before = [...scripts]
     // Charts are drawn once a person comes near them.
     await page.getByTestId('reward-curve').evaluate((element) => element.scrollIntoView())
     const curves = await drawn(page, DRAWN.curves)
     await page.waitForTimeout(watched)
     const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN)
-    const { shift, shifted, longest } = await page.evaluate(() => window.firstLoad)
+    const { tokenAt, shift, shifted, longest } = await page.evaluate(() => window.firstLoad)
+    const before = scripts.filter(({ asked }) => asked < tokenAt)
     const sized = await Promise.all(before.map(async ({ name, worker, bytes }) => ({ name, worker, bytes: await bytes })))
     const sum = (worker: boolean) => sized.filter((file) => file.worker === worker).reduce((total, { bytes }) => total + bytes, 0)
     return {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   hub = await startSpaces({
     tokens: [TOKEN],
     spaces: {
-      'me/sleepy_env': { port: app.port, stage: 'SLEEPING', afterWake: ['SLEEPING', 'APP_STARTING', 'RUNNING'] },
+      'me/sleepy_env': { port: app.port, stage: 'SLEEPING', afterWake: ['SLEEPING'] },
       'me/secret': { port: app.port, privateTo: [TOKEN] },
       'me/paused': { stage: 'PAUSED' },
     },
@@ -55,7 +55,11 @@ it('a link to a Space contacts nothing before Connect, which a phone shows; a sl
 
   await press('connect-linked')
   await expect.poll(sentence).toMatch(/^Space me\/sleepy_env is asleep and being woken · \d+ s of at most 90 s · next look in \d s$/)
+  expect(hub.requests.filter(({ at }) => at === 'me/sleepy_env')).not.toEqual([])
+  // It goes on once its sentence was read: each stands for a few seconds alone.
+  hub.setStage('me/sleepy_env', 'APP_STARTING')
   await expect.poll(sentence).toMatch(/^Space me\/sleepy_env is starting · \d+ s of at most 5 min/)
+  hub.setStage('me/sleepy_env', 'RUNNING')
   const { environment } = await until('ready', 90_000)
   expect(environment?.tools.map((tool) => tool.function.name)).toEqual(['echo_message'])
   expect(await button.count()).toBe(0)
@@ -101,10 +105,11 @@ it('a failed connection leaves no tools of the old game in the list; a run ends 
   const sockets = app.paths.length
   await field.press('Enter')
   expect(await text('start-over')).toContain('The present run stays under Runs, at step 1')
-  expect(await page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('keep-run')
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-testid'))
+  await expect.poll(focused).toBe('keep-run')
   await page.keyboard.press('Enter')
-  expect(await page.getByTestId('start-over').count()).toBe(0)
-  expect(await page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('connect')
+  await expect.poll(() => page.getByTestId('start-over').count()).toBe(0)
+  await expect.poll(focused).toBe('connect')
   expect([(await state()).history.length, app.paths.length]).toEqual([1, sockets])
   await press('connect')
   await press('connect-anyway')

@@ -37,24 +37,28 @@ async function firstStepOnWasm() {
 
 it('plays and trains a step on WebGPU, with the numbers that WASM gives; a GPU that is lost in mid-step lets it go on with WASM', async () => {
   const playground = await openPlayground(browser, server.url, linkOf({ ...SETTINGS, max_steps: 2, backend: 'webgpu' }))
-  const { page, state, until, press, text } = playground
+  const { page, state, until, press, pace, text } = playground
   await until('ready', 240_000)
   expect(await text('badge')).toContain('WebGPU')
   expect((await state()).engine?.info).toMatchObject({ backend: 'webgpu', device: expect.stringMatching(/swiftshader/i) as string })
-  await press('train')
-  await page.waitForFunction(() => window.playground.getState().steps.some((each) => each.step === 2 && each.episodes.some((e) => e.length > e.promptLength + 2)), null, { timeout: 240_000 })
-  const gpu = numbersOf(await state())
+  await press('step')
+  const gpu = numbersOf(await until('paused', 240_000))
   playground.expectQuiet()
+  // At full speed a fast machine would end the second step before the GPU is gone.
+  await pace(0.5)
+  await press('train')
+  await page.waitForFunction(() => window.playground.getState().steps.some((each) => each.step === 2 && each.episodes.some((e) => e.length > e.promptLength)), null, { timeout: 240_000 })
   // Ends Chromium's GPU process, and with it every device.
   const session = await browser.newBrowserCDPSession()
   await session.send('Browser.crashGpuProcess')
-  expect((await until('failed')).run).toMatchObject({
+  expect((await until('failed', 240_000)).run).toMatchObject({
     error: expect.stringMatching(/GPU/) as string,
     advice: expect.stringContaining('WASM') as string,
     recoverable: true,
   })
   expect(await text('failure')).toContain('WASM')
   expect(await text('badge')).toMatch(/WASM × \d/)
+  await pace(null)
   await press('train')
   await page.waitForFunction(() => window.playground.getState().run.state !== 'failed')
   const after = await until('finished')

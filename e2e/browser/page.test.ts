@@ -170,10 +170,18 @@ it('chat answers with the tools, by both models, and stops', async () => {
   expect(base).toMatch(/message "\w+[^]*<tool_call>/)
 
   await dom.getByTestId('chat-tools').uncheck()
-  // Hot enough to go on for long; stopped from inside the page, as soon as it can be: a frame later it may have ended.
+  // Hot enough to go on for some hundred milliseconds. It is stopped from inside the page as soon as it can be, and the worker hears of both at once: a
+  // page that was kept from the processor in between would stop what has ended.
   await dom.getByTestId('chat-temperature').fill('5')
   await dom.getByTestId('chat-text').fill('Hello')
   await dom.evaluate(() => {
+    const post = Worker.prototype.postMessage as (this: Worker, message: { type?: string }) => void
+    let ask = () => {}
+    Worker.prototype.postMessage = function (this: Worker, message: { type?: string }) {
+      if (message.type === 'chat') return void (ask = () => post.call(this, message))
+      if (message.type === 'chat-stop') ask()
+      post.call(this, message)
+    }
     const observer = new MutationObserver(() => {
       const button = document.querySelector<HTMLButtonElement>('[data-testid="chat-stop"]')
       if (!button) return

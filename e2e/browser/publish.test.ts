@@ -47,6 +47,15 @@ afterAll(async () => {
 })
 
 const signedIn = () => page.evaluate((key) => JSON.parse(sessionStorage.getItem(key) ?? 'null') as { token: string; user: string; scopes: string[] } | null, TOKEN_KEY)
+/** Notes every sentence of an upload, so that none is missed for being short. */
+async function heardSentences(): Promise<() => Promise<string[]>> {
+  const notes = await page.evaluateHandle(() => {
+    const heard = new Set<string>()
+    new MutationObserver(() => heard.add(document.querySelector('[data-testid="publish-progress"]')?.textContent ?? '')).observe(document.body, { childList: true, subtree: true, characterData: true })
+    return heard
+  })
+  return () => notes.evaluate((heard) => [...heard])
+}
 /** Fills the form and publishes. */
 async function publish(repo: string): Promise<void> {
   if (await page.getByTestId('publish-another').count()) await play.press('publish-another')
@@ -117,12 +126,12 @@ it('signing in goes to the Hub and back: settings, run and dialog are there agai
 
 describe('publishing the adapter of the step', () => {
   it('goes through a rate limit and a connection that drops in mid-file', async () => {
-    // Its sentence stands as long as that.
-    hub.fault({ kind: 'status', status: 429, retryAfter: 3, on: 'preupload' })
+    hub.fault({ kind: 'status', status: 429, retryAfter: 1, on: 'preupload' })
     hub.fault({ kind: 'drop', afterBytes: 40_000, on: 'uploads' })
+    const heard = await heardSentences()
     await publish('ada/lane-lora')
-    await expect.poll(() => play.text('publish-progress')).toContain('the Hub asks to wait (429)')
     await page.getByTestId('published').waitFor()
+    expect(await heard()).toContainEqual(expect.stringContaining('the Hub asks to wait (429)'))
     expect(await page.getByTestId('published-link').getAttribute('href')).toBe(`${hub.endpoint}/ada/lane-lora`)
     expect(hub.repo('ada/lane-lora')).toMatchObject({ private: true, titles: [expect.any(String)] })
     const puts = hub.requests.filter(({ method, path }) => method === 'PUT' && path.includes('/uploads/'))
@@ -165,7 +174,7 @@ describe('publishing the adapter of the step', () => {
 
   it('can be cancelled in mid-file: nothing is committed', async () => {
     hub.forgetUploads()
-    hub.fault({ kind: 'slow', bytesPerSecond: 100_000, on: 'uploads', times: 9 })
+    hub.fault({ kind: 'slow', bytesPerSecond: 20_000, on: 'uploads', times: 9 })
     await publish('ada/cancelled')
     await expect.poll(() => play.text('publish-progress')).toMatch(/B of|kB|MB/)
     await play.press('publish-cancel')

@@ -79,13 +79,15 @@ it('is neither offered nor loaded in another tab while this one has it', async (
     await other.getByTestId('runs-open').click()
     await other.getByTestId('run-elsewhere').waitFor()
     const id = (await other.getByTestId('run').getAttribute('data-run')) ?? ''
+    expect(await other.getByTestId('resume').count()).toBe(0)
     await other.keyboard.press('Escape')
-    expect([await other.getByTestId('resume-offer').count(), await other.getByTestId('resume').count()]).toEqual([0, 0])
+    await expect.poll(() => other.getByTestId('runs').count()).toBe(0)
+    expect(await other.getByTestId('resume-offer').count()).toBe(0)
     // One that another tab took after the list was told is refused, and nothing here is given up for it.
     await other.evaluate((run) => window.playground.send({ type: 'resume', id: run }), id)
     await other.getByTestId('resume-refused').waitFor()
     expect(await state()).toEqual({ state: 'ready' })
-    expect(await other.getByTestId('train').isEnabled()).toBe(true)
+    await expect.poll(() => other.getByTestId('train').isEnabled()).toBe(true)
   } finally {
     await other.close()
   }

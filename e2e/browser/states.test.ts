@@ -57,7 +57,7 @@ it('the recorded run, a group without a signal, a lesson, hidden parts', async (
 
   await go({ env: 'lane', at: 12, hide: 'task,update,chat,play,compare,timeline,controls' })
   await dom.getByTestId('hidden-note').waitFor()
-  expect(await dom.getByTestId('panel-update').count()).toBe(0)
+  await expect.poll(() => dom.getByTestId('panel-update').count()).toBe(0)
   found.push(...(await look(dom, 'hidden')))
 
   expect(found).toEqual([])
