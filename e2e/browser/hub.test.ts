@@ -40,13 +40,19 @@ describe('a model of the Hub', () => {
     expect(await page.text('memory')).toMatch(/weights.*KV cache.*most at once/)
     expect(await page.page.getByTestId('train').isDisabled()).toBe(true)
 
-    stand.hub.fault({ kind: 'slow', bytesPerSecond: 400_000, on: 'model.safetensors', at: 'cdn', times: 2 })
-    const seen = page.page.waitForFunction(() => {
-      const { run } = window.playground.getState()
-      return run.state === 'loading' && run.overall && run.overall.done > 2e5 && document.querySelectorAll('[data-testid="load-progress"] progress').length > 0 && run.overall
-    })
-    await page.load()
-    expect(await (await seen).jsonValue()).toMatchObject({ fromDisk: false, total: expect.any(Number) as number })
+    let goOn = (): void => {}
+    const until = new Promise<void>((done) => (goOn = done))
+    stand.hub.fault({ kind: 'creep', byte: 800_000, until, on: 'model.safetensors', at: 'cdn', times: 9 })
+    const seen = async () => {
+      const handle = await page.page.waitForFunction(() => {
+        const { run } = window.playground.getState()
+        return run.state === 'loading' && run.overall && run.overall.done > 2e5 && document.querySelectorAll('[data-testid="load-progress"] progress').length > 0 && run.overall
+      })
+      goOn()
+      return handle.jsonValue()
+    }
+    const [overall] = await Promise.all([seen(), page.load()])
+    expect(overall).toMatchObject({ fromDisk: false, total: expect.any(Number) as number })
     expect(await page.text('badge')).toMatch(/tiny.*WASM/)
     expect((await page.state()).engine?.info).toMatchObject({ model: 'acme/tiny', parameters: 492_640 })
     expect((await page.step())['grad_norm']).toBeGreaterThanOrEqual(0)
@@ -110,6 +116,7 @@ describe('a model of the Hub', () => {
 describe('a link', () => {
   it('to a model of the Hub asks nothing of it until it is looked up, and loads nothing until Load', async () => {
     const page = await open({ model: 'acme/tiny', model_revision: 'v2', precision: 'int8' })
+    await page.page.getByTestId('look-up').waitFor()
     await page.page.waitForTimeout(500)
     expect(stand.hub.requests).toEqual([])
     expect(await page.text('model')).toContain('acme/tiny@v2')
@@ -123,6 +130,7 @@ describe('a link', () => {
 
   it('to a LoRA of the Hub asks nothing before Look up, and its weights only at Load', async () => {
     const page = await open({ adapter: 'acme/lora' })
+    await page.page.getByTestId('look-up').waitFor()
     await page.page.waitForTimeout(500)
     expect(stand.hub.requests).toEqual([])
     expect(await page.text('model')).toContain('acme/lora')

@@ -10,6 +10,8 @@ export type FaultKind =
   /** Answers a range with 200 and the whole file. */
   | { kind: 'ignore-range' }
   | { kind: 'slow'; bytesPerSecond: number }
+  /** From this byte of the file on a byte at a time, ten a second: it is on its way, and not at its end, for as long as a test needs, or until `until`. */
+  | { kind: 'creep'; byte: number; until?: Promise<void> }
   /** Adds to both ends of the Content-Range (not to the bytes). */
   | { kind: 'wrong-range'; shift: number }
   /** Claims another size for the whole file. */

@@ -66,9 +66,12 @@ async function sendBody(response: ServerResponse, file: HubFile, begin: number, 
   // A reader that leaves in mid-write is an error of the stream, not of the server.
   const gone = once(response, 'close').catch(() => undefined)
   const stopAt = fault?.kind === 'drop' || fault?.kind === 'stall' ? Math.min(begin + fault.afterBytes, end) : null
+  let creepsAt = fault?.kind === 'creep' ? fault.byte : Infinity
+  if (fault?.kind === 'creep') void fault.until?.then(() => (creepsAt = Infinity))
   const step = fault?.kind === 'slow' ? Math.max(1, Math.round(fault.bytesPerSecond / 20)) : CHUNK
-  for (let at = begin; at < (stopAt ?? end); at += step) {
-    const until = Math.min(at + step, stopAt ?? end)
+  for (let at = begin; at < (stopAt ?? end); ) {
+    const creeps = at >= creepsAt
+    const until = Math.min(at + (creeps ? 1 : Math.min(step, creepsAt - at)), stopAt ?? end)
     let bytes = await file.read(at, until)
     if (fault?.kind === 'tamper' && fault.byte >= at && fault.byte < until) {
       bytes = bytes.slice()
@@ -78,6 +81,8 @@ async function sendBody(response: ServerResponse, file: HubFile, begin: number, 
     // Awaiting 'drain' alone would wait for ever for a reader that has gone.
     if (!response.write(bytes)) await Promise.race([once(response, 'drain').catch(() => undefined), gone])
     if (fault?.kind === 'slow') await sleep(50)
+    else if (creeps) await sleep(100)
+    at = until
   }
   if (stopAt === null) response.end()
   else if (fault?.kind === 'stall') response.flushHeaders()

@@ -12,6 +12,8 @@ export interface LoadRequest {
   wanted: string[]
   /** Keep the model in use after the load. */
   keep?: boolean
+  /** Failures in a row that end it; 1. */
+  maxTries?: number
 }
 
 export interface LoadResult {
@@ -40,12 +42,12 @@ let store: Promise<ModelStore> | null = null
 let kept: HubModel | null = null
 const models = (): Promise<ModelStore> => (store ??= browserModelStore())
 
-export async function load({ endpoint, repo, wanted, keep }: LoadRequest): Promise<LoadResult> {
+export async function load({ endpoint, repo, wanted, keep, maxTries = 1 }: LoadRequest): Promise<LoadResult> {
   const result: LoadResult = { error: '', offline: false, tensors: {}, config: null, notices: [], done: 0, total: 0, fromDisk: false, seconds: 0 }
   const start = performance.now()
   try {
     const model = await openHubModel({
-      client: new HubClient({ endpoint, maxTries: 1 }),
+      client: new HubClient({ endpoint, maxTries }),
       repo,
       revision: 'main',
       store: await models(),
