@@ -118,6 +118,10 @@ export default defineConfig({
           exclude: ['e2e/{integration,browser,reference}/**', '**/node_modules/**'],
           // None takes so long; servers and libraries are made ready beside them.
           testTimeout: minute,
+          // What the page fetches later is loaded in one: on a busy machine no matter of vitest's ten seconds.
+          hookTimeout: minute,
+          // What comes in the end counts, not how fast: vitest would give it a second.
+          expect: { poll: { timeout: minute / 2 } },
           // Left to itself vitest spares a core, which on two cores is half of them.
           maxWorkers: 2,
         },

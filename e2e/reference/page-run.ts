@@ -95,10 +95,10 @@ export async function openRunningPage(browser: Browser, url: string, settings: R
       return record
     },
     async takeAway(kind) {
-      await page.waitForFunction(() => window.heard.run !== null, undefined, { timeout: 30_000 })
+      await page.waitForFunction(() => window.heard.run !== null, undefined, { timeout: 120_000 })
       const requestId = ++requests
       await page.evaluate((request) => window.playground.send({ type: 'export', id: window.heard.run ?? '', ...request }), { kind, requestId })
-      await page.waitForFunction((id) => id in window.heard.exported, requestId, { timeout: 60_000 })
+      await page.waitForFunction((id) => id in window.heard.exported, requestId, { timeout: 120_000 })
       const answer = await page.evaluate(async (id) => {
         const result = window.heard.exported[id] as Exported
         if (!result.ok) return { error: `${result.error} ${result.advice}` }

@@ -1,6 +1,6 @@
 /** What is said while a step has more episodes than the server has sessions. */
 
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TrainEvent } from '../core/events'
 import { Queue, secondsLeft } from './queue'
 import { rollout } from './rollout'
@@ -9,6 +9,10 @@ import { prepare, say } from './testing/setup'
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const oneCall = (turn: number): string => (turn === 0 ? say('hi') : 'Done.')
+
+// Every estimate is of the clock: a machine that is slow for a moment would make it a longer one.
+beforeEach(() => void vi.spyOn(performance, 'now').mockReturnValue(0))
+afterEach(() => void vi.restoreAllMocks())
 
 describe('a queue', () => {
   it('is told once with an estimate, when the server has fewer sessions than the step has episodes', async () => {

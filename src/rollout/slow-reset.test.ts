@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TrainEvent } from '../core/events'
 import { SlowResets } from './slow-reset'
 
 const rest = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 function open() {
   const texts: (string | null)[] = []
@@ -14,8 +17,11 @@ describe('resets that are not answered', () => {
   it('are told once, and no more when all are answered', async () => {
     const { slow, texts } = open()
     const answers = [80, 90].map((ms) => slow.watch('Shop', rest(ms).then(() => ms)))
-    await rest(50)
+    await vi.advanceTimersByTimeAsync(50)
     expect(texts).toEqual(['Shop has not answered to reset for 0.02 s'])
+    await vi.advanceTimersByTimeAsync(35)
+    expect(texts).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(5)
     expect(await Promise.all(answers)).toEqual([80, 90])
     expect(texts).toEqual(['Shop has not answered to reset for 0.02 s', null])
   })
@@ -26,7 +32,7 @@ describe('resets that are not answered', () => {
     await expect(slow.watch('Shop', Promise.reject(new Error('no')))).rejects.toThrow('no')
     void slow.watch('Shop', new Promise(() => undefined))
     slow.end()
-    await rest(40)
+    await vi.advanceTimersByTimeAsync(40)
     expect(texts).toEqual([])
   })
 })

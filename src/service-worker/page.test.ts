@@ -119,7 +119,7 @@ it('asks the service worker to keep the site when it is told to, and not before'
   const keep = await startServiceWorker(page(container).given)
   expect(registration.active?.postMessage).not.toHaveBeenCalled()
   keep()
-  await vi.waitFor(() => expect(registration.active?.postMessage).toHaveBeenCalledWith({ type: 'keep' }))
+  await vi.waitFor(() => expect(registration.active?.postMessage).toHaveBeenCalledWith({ type: 'keep' }), 30_000)
 })
 
 it('rejects where the browser has no service workers for this page', async () => {

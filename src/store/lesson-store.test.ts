@@ -66,7 +66,7 @@ describe('a lesson', () => {
     page.lessons.close()
     expect(page.port.sent).toMatchObject([{ type: 'configure', config: { environment: { name: 'lane' } } }])
     page.say({ type: 'state', state: { state: 'loading', what: '', done: 0, total: null } }, { type: 'cleared' }, { type: 'state', state: { state: 'ready' } })
-    await vi.waitFor(() => expect(page.state().state).toBe('on'), { timeout: 15_000 })
+    await vi.waitFor(() => expect(page.state().state).toBe('on'), { timeout: 50_000 })
   })
 
   it('leaves a run of one’s own alone', async () => {

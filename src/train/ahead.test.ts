@@ -1,5 +1,5 @@
 /** Sampling ahead: what a batch is trained on, that timing changes nothing, and what happens when things go wrong beside each other. */
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { GrpoConfig } from '../core/config'
 import type { TrainSequence } from '../core/engine'
 import { PlaygroundError } from '../core/errors'
@@ -103,16 +103,21 @@ describe('with max_staleness 1', () => {
 
   it('waits for an environment that went away, can be stopped meanwhile, and goes on as if nothing had been', async () => {
     let broken = false
-    const { trainer, engine, events } = make({}, { fails: () => broken })
+    let waits = 0
+    const stop = new AbortController()
+    const wait = async () => {
+      if (++waits === 3) stop.abort()
+      if (waits === 6) broken = false
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    const { trainer, engine, events } = make({}, { fails: () => broken }, { wait })
     await trainer.step()
     broken = true
-    const stop = new AbortController()
-    setTimeout(() => stop.abort(), 30)
     await expect(trainer.step(undefined, stop.signal)).rejects.toMatchObject({ kind: 'stopped' })
     expect(events.some((event) => event.type === 'environment-away')).toBe(true)
     expect([trainer.stepNumber, engine.isClear]).toEqual([1, true])
-    setTimeout(() => (broken = false), 30)
     expect(timeless(await trainer.step())).toEqual(timeless((await run({}, {}, 2)).records[1]))
+    expect(waits).toBe(6)
   })
 
   it('finishes a step whose successor has no reward, and fails at that one', async () => {
@@ -171,7 +176,10 @@ describe('with max_staleness 1', () => {
 })
 
 describe('taking turns', () => {
+  afterEach(() => void vi.useRealTimers())
+
   it('an update goes on only while the rollout rests, and the rollout not before its piece is done', async () => {
+    vi.useFakeTimers()
     const turns = new EngineTurns()
     const log: string[] = []
     const open = () => Promise.resolve()
@@ -185,13 +193,16 @@ describe('taking turns', () => {
         })
       }
     })()
-    await pause(5)
-    log.push('sampling')
-    await turns.rest(pause(5))
-    log.push('sampling again')
-    await pause(5)
-    turns.end()
-    await update
+    const rollout = (async () => {
+      await pause(5)
+      log.push('sampling')
+      await turns.rest(pause(5))
+      log.push('sampling again')
+      await pause(5)
+      turns.end()
+    })()
+    await vi.advanceTimersByTimeAsync(100)
+    await Promise.all([rollout, update])
     expect(log).toEqual(['sampling', 'a begins', 'a ends', 'sampling again', 'b begins', 'b ends'])
   })
 

@@ -1,5 +1,5 @@
 /** Waiting for an environment that went away. */
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Episode } from '../core/episode'
 import type { TrainEvent } from '../core/events'
 import { type OutageOptions, sampleThroughOutages, waitSeconds } from './outage'
@@ -144,20 +144,22 @@ describe('sampleThroughOutages', () => {
 })
 
 describe('waitSeconds', () => {
+  afterEach(() => void vi.useRealTimers())
+
   it('passes the gate within a moment, stays while it is closed, and goes on after it', async () => {
+    vi.useFakeTimers()
     let release = () => {}
     let asked = 0
     const closed = new Promise<void>((resolve) => (release = resolve))
     const gate = async () => {
       if (++asked === 2) await closed
     }
-    const began = performance.now()
     let over = false
     const waiting = waitSeconds(0.15, undefined, gate).then(() => (over = true))
-    while (asked < 2) await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(performance.now() - began).toBeLessThan(1000)
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(over).toBe(false)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(asked).toBe(2)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([asked, over]).toEqual([2, false])
     release()
     await waiting
   })

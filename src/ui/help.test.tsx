@@ -1,7 +1,6 @@
 // @vitest-environment happy-dom
-import { act } from 'react'
-import { expect, it, vi } from 'vitest'
-import { mount } from '../panels/testing/mount'
+import { expect, it } from 'vitest'
+import { eventually, mount } from '../panels/testing/mount'
 import { DISPLAY_KEYS } from '../store/display'
 import { ALL_SETTINGS } from '../store/settings'
 import { EXPLAINERS, explain } from './explainers'
@@ -45,7 +44,7 @@ it('opens by a press with the paragraph and a source in a tab of its own', async
   expect(button?.getAttribute('aria-label')).toBe('What is temperature?')
   expect(page.host.textContent).not.toContain('logits')
   await page.press(button)
-  await vi.waitFor(() => act(async () => expect(page.host.textContent).toContain(EXPLAINERS.temperature.text)))
+  await eventually(() => expect(page.host.textContent).toContain(EXPLAINERS.temperature.text))
   const link = page.host.querySelector('a')
   expect([link?.href, link?.target, link?.rel]).toEqual([SOURCES.trlConfig.url, '_blank', 'noopener noreferrer'])
 })

@@ -92,7 +92,7 @@ it('a step of which not even the numbers were kept is kept once another run is d
   expect(await archive.list()).toMatchObject([{ step: 1, checkpoint: 1 }])
   room.full = false
   new RunDesk(async () => archive, journal, () => undefined).handle({ type: 'delete-run', id: 'another' })
-  await vi.waitFor(async () => expect(await archive.list()).toMatchObject([{ step: 2, checkpoint: 2, droppedSteps: 1 }]))
+  await vi.waitFor(async () => expect(await archive.list()).toMatchObject([{ step: 2, checkpoint: 2, droppedSteps: 1 }]), 30_000)
   expect(journal.unkept).toBeNull()
   expect(page.complaints).toHaveLength(1)
 })

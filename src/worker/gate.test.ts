@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Gate } from './gate'
 
 /** A gate that counts arrivals, and whether somebody has passed. */
@@ -51,19 +51,23 @@ describe('Gate', () => {
   })
 
   describe('with a pace', () => {
+    afterEach(() => void vi.useRealTimers())
+
     it('lets the next tick pass when it is due, by its clock, and none but a tick is waited after', async () => {
+      vi.useFakeTimers()
       let now = 100
       const made = new Gate(() => undefined, () => now)
       made.pace(60)
       await made.pass()
       made.tick()
       now = 140
-      const from = performance.now()
-      const waiting = made.pass()
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      let passed = false
+      void made.pass().then(() => (passed = true))
+      await vi.advanceTimersByTimeAsync(19)
+      expect(passed).toBe(false)
       now = 160
-      await waiting
-      expect(performance.now() - from).toBeGreaterThan(18)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(passed).toBe(true)
       await made.pass()
     })
 

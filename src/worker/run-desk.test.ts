@@ -39,7 +39,7 @@ describe('the list of runs', () => {
     const { held } = desk()
     expect(await held()).toEqual(['run-b'])
     release?.()
-    await vi.waitFor(() => expect(others.has('grpo-run-run-a')).toBe(false))
+    await vi.waitFor(() => expect(others.has('grpo-run-run-a')).toBe(false), 30_000)
     others.add('grpo-run-run-a')
     expect(await held()).toEqual(['run-b', 'run-a'])
   })

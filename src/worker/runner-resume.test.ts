@@ -124,7 +124,7 @@ describe('a run', () => {
     const again = open()
     again.resume(run.id)
     await again.untilState('paused')
-    await vi.waitFor(async () => expect(await only()).toMatchObject({ step: 2 }))
+    await vi.waitFor(async () => expect(await only()).toMatchObject({ step: 2 }), 30_000)
     await again.untilState('paused', { type: 'step' })
     expect(again.records().map(({ step }) => step)).toEqual([3])
     expect((await archive.history(run.id))[2]?.metrics['num_tokens']).toBe(again.records()[0]?.metrics['num_tokens'])
@@ -230,7 +230,7 @@ describe('what cannot be gone on with', () => {
       second.resume(id)
       await second.untilState('failed')
       await first.untilState('ready', { type: 'configure', config: first.prepared[0]! })
-      await vi.waitFor(() => expect(locks.size).toBe(0))
+      await vi.waitFor(() => expect(locks.size).toBe(0), 30_000)
       second.resume(id)
       await second.untilState('paused')
       await second.untilState('paused', { type: 'step' })
@@ -254,7 +254,7 @@ describe('what cannot be gone on with', () => {
     const answer = other.until((m) => m.type === 'evaluation')
     other.runner.handle({ type: 'evaluate', requestId: 1, episodes: 8 })
     await answer
-    await vi.waitFor(async () => expect((await only()).evaluations).toMatchObject([{ step: 1, split: 'train', scorable: 8, precision: 'int4' }]))
+    await vi.waitFor(async () => expect((await only()).evaluations).toMatchObject([{ step: 1, split: 'train', scorable: 8, precision: 'int4' }]), 30_000)
     // Reset begins a run with the settings that the page shows.
     await other.untilState('ready', { type: 'reset' })
     expect(other.prepared.map(({ precision }) => precision)).toEqual(['int4', 'float32'])
@@ -289,7 +289,7 @@ describe('a run whose checkpoint is large', () => {
     await page.untilState('ready', { type: 'reset' })
     for (let i = 0; i < 2; i++) await page.untilState('paused', { type: 'step' })
     await page.untilState('ready', { type: 'reset' })
-    await vi.waitFor(async () => expect(await checkpoints()).toEqual([[2, 2], [3, 3]]))
+    await vi.waitFor(async () => expect(await checkpoints()).toEqual([[2, 2], [3, 3]]), 30_000)
     await page.untilState('paused', { type: 'step' })
     const { id } = (await archive.list())[0]!
     page.resume(id)
@@ -328,7 +328,7 @@ it('remembers both engines where it goes on in another one from a checkpoint tha
   }
   other.resume((await only()).id)
   expect(await other.untilState('paused')).toEqual({ state: 'paused', step: 5 })
-  await vi.waitFor(() => expect(other.journal?.current?.step).toBe(5))
+  await vi.waitFor(() => expect(other.journal?.current?.step).toBe(5), 30_000)
   await other.untilState('finished', { type: 'train' })
   expect(await only()).toMatchObject({ step: 8, engine: { threads: 7 }, earlierEngines: [{ threads: 1 }] })
 })

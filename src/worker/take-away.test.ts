@@ -70,7 +70,7 @@ function desk(openArchive = async () => archive, journal = new RunJournal(openAr
       const found = messages.find((m) => m.type === 'exported' && m.requestId === wanted)
       if (found?.type !== 'exported') throw new Error('not yet')
       return found.result
-    }, 20_000)
+    }, 50_000)
   }
 }
 

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createStores } from '../../store/create'
 import { engineMessages, scriptedPort, stepMessages } from '../../store/testing/script'
 import type { Message } from '../../worker/protocol'
+import { eventually } from '../testing/mount'
 import { App } from './App'
 
 // recharts needs a real layout; the curves are looked at in a browser and read here as their table.
@@ -160,9 +161,8 @@ describe('the page', () => {
 
   it('shows the curves as a table of the same numbers', async () => {
     const page = await open([...engineMessages(), ...stepMessages(1), ...stepMessages(2)])
-    await act(async () => new Promise((resolve) => setTimeout(resolve, 300)))
     await page.press('curves-table')
-    expect(page.find('curve-table')?.querySelectorAll('tbody tr')).toHaveLength(2)
+    await eventually(() => expect(page.find('curve-table')?.querySelectorAll('tbody tr')).toHaveLength(2))
   })
 
   it('keeps the other panels when one cannot be drawn', async () => {

@@ -12,7 +12,8 @@ import { expect, it } from 'vitest'
 import { runRecord, runsMessage } from '../../store/testing/kept'
 import { engineMessages, stepMessages } from '../../store/testing/script'
 import { explain, type HelpKey } from '../../ui/explainers'
-import { mount } from '../testing/mount'
+import { fetchLater } from '../../ui/later'
+import { eventually, mount } from '../testing/mount'
 import { App } from './App'
 
 /** Regions whose head may explain what is in them. */
@@ -65,12 +66,11 @@ async function openAll() {
   await act(async () => page.stores.display.setState({ bench: true }))
   // What is fetched when it is wanted comes by itself.
   const parts = ['runs', 'take-away', 'known', 'chat-text', 'play-seed', 'curves-smoothing', 'model-reference', 'adapter-files', 'bench-begin']
-  // Each wait is an act of its own: what came is drawn at its end.
-  for (let i = 0; i < 60 && parts.some((id) => !page.find(id)); i++) await act(async () => new Promise((resolve) => setTimeout(resolve, 250)))
-  expect(parts.filter((id) => !page.find(id))).toEqual([])
+  await eventually(() => expect(parts.filter((id) => !page.find(id))).toEqual([]))
   for (const details of all(page.host, 'details')) (details as HTMLDetailsElement).open = true
   for (const edit of all(page.host, '[data-testid^="edit-tool-"]').slice(0, 1)) await page.press(edit)
-  await act(async () => new Promise((resolve) => setTimeout(resolve, 300)))
+  // Parts may have parts of their own.
+  for (let i = 0; i < 2; i++) await act(fetchLater)
   return page
 }
 

@@ -5,7 +5,7 @@ import { StoresProvider } from '../../store/hooks'
 import { ARTICLE_STRINGS } from '../../ui/article-strings'
 import { EXPLAINERS } from '../../ui/explainers'
 import { SOURCES } from '../../ui/explainers/sources'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 import { Article } from './Article'
 import { ArticleLater } from './ArticleLater'
 import { readMarks } from './marks'
@@ -53,12 +53,8 @@ it('has 600 to 900 words', () => {
 
 it('has its headings in order, its formulas without a mistake, its links outside in tabs of their own', async () => {
   const page = await open()
-  await act(async () => {
-    await import('../../ui/Tex')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  })
   expect([...page.host.querySelectorAll('h1, h2, h3, h4')].map(({ tagName }) => tagName)).toEqual(['H2', ...Array<string>(ARTICLE_STRINGS.sections.length + 1).fill('H3')])
-  expect(page.host.querySelectorAll('.katex math')).toHaveLength(2)
+  await eventually(() => expect(page.host.querySelectorAll('.katex math')).toHaveLength(2))
   expect(page.host.querySelector('.katex-error')).toBeNull()
   for (const link of page.host.querySelectorAll('a')) expect([link.target, link.rel, link.href]).toEqual(['_blank', 'noopener noreferrer', expect.stringMatching(/^https?:/)])
 })
@@ -103,6 +99,6 @@ it('is fetched when a person comes near, not before', async () => {
   await act(async () => come([{ isIntersecting: false }]))
   expect(page.find('article')).toBeNull()
   await act(async () => come([{ isIntersecting: true }]))
-  await vi.waitFor(() => act(async () => expect(page.find('article')).not.toBeNull()))
+  await page.until('article')
   vi.unstubAllGlobals()
 })

@@ -5,8 +5,7 @@ import { StoresProvider } from '../../store/hooks'
 import { setSetting } from '../../store/settings'
 import { restoredMessage } from '../../store/testing/kept'
 import { engineMessages, LANE, stepMessages } from '../../store/testing/script'
-import { DURATIONS } from '../../ui/durations'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 import { Bar } from './Bar'
 
 async function open() {
@@ -78,8 +77,7 @@ it('says that steps were trained while the tab was hidden', async () => {
   await page.say(...stepMessages(2), ...stepMessages(3))
   expect(page.text('state-line')).not.toContain('hidden')
   await turn('visible')
-  await act(async () => new Promise((resolve) => setTimeout(resolve, DURATIONS.waitingTick + 50)))
-  expect(page.text('state-line')).toMatch(/^Step 3 · done.* · 2 steps while the tab was hidden$/)
+  await eventually(() => expect(page.text('state-line')).toMatch(/^Step 3 · done.* · 2 steps while the tab was hidden$/))
 })
 
 it('says beside Train which setting was not taken, and what is used in its place', async () => {

@@ -60,7 +60,7 @@ const DOES: Record<Shortcut['id'], (page: Awaited<ReturnType<typeof open>>) => P
   colour: (page) => expect(page.stores.display.getState().heat).toBe('logprob'),
   blanks: (page) => expect(page.stores.display.getState().blanks).toBe(true),
   sheet: async (page) => {
-    await vi.waitFor(() => expect(page.find('keys')).not.toBeNull(), 10_000)
+    await page.until('keys')
     for (const { id } of SHORTCUTS) expect(page.find('keys')?.textContent).toContain(S.controls.keys.words[id])
   },
 }
@@ -104,7 +104,7 @@ it('keys belong to a field that takes text, Space also to what it presses or scr
 it('are off when they are switched off, also after a reload, and on again', async () => {
   const page = await open()
   await page.do('sheet')
-  await vi.waitFor(() => expect(page.find('keys-on')).not.toBeNull(), 10_000)
+  await page.until('keys-on')
   await page.press('keys-on')
   expect(page.find('keys')?.textContent).toContain(S.controls.keys.off)
   await page.press('close-keys')
@@ -115,7 +115,7 @@ it('are off when they are switched off, also after a reload, and on again', asyn
   await again.do('step-step')
   expect(again.sent()).toEqual([])
   await again.press('keys-open')
-  await vi.waitFor(() => expect(again.find('keys-on')).not.toBeNull(), 10_000)
+  await again.until('keys-on')
   await again.press('keys-on')
   await again.press('close-keys')
   await again.do('step-step')

@@ -23,7 +23,7 @@ const REPORT: BenchReport = {
 async function openBench() {
   const page = await mount((stores) => <StoresProvider stores={stores}><BenchDoor /></StoresProvider>, '#v=1&bench=true')
   await page.say(...engineMessages())
-  for (let i = 0; i < 40 && !page.find('bench-begin'); i++) await act(async () => new Promise((resolve) => setTimeout(resolve, 50)))
+  await page.until('bench-begin')
   return page
 }
 

@@ -14,7 +14,7 @@ import type { Message, TrainEvent } from '../../worker/protocol'
 import { SceneView } from '../task/SceneView'
 import { TaskPanel } from '../task/TaskPanel'
 import { TrajectoryPanel } from '../trajectory/TrajectoryPanel'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 import { Discovered } from './Discovered'
 import { KnownEnvironments } from './KnownEnvironments'
 import { fetchLater } from '../../ui/later'
@@ -156,7 +156,7 @@ describe('known environments', () => {
     })
     const page = await list()
     await page.press('look-catch')
-    await vi.waitFor(() => expect(page.find('recorded')).not.toBeNull())
+    await page.until('recorded')
     expect(asked).toEqual(['environments/catch.json'])
     const turns = [...page.host.querySelectorAll('[data-testid="recorded-turn"]')].map((turn) => turn.textContent)
     expect(turns).toHaveLength(8)
@@ -176,10 +176,10 @@ describe('known environments', () => {
     vi.stubGlobal('fetch', async () => answer)
     const page = await list()
     await page.press('look-echo')
-    await vi.waitFor(() => expect(page.host.querySelector('[role="alert"]')?.textContent).toContain('answered with 404'))
+    await eventually(() => expect(page.host.querySelector('[role="alert"]')?.textContent).toContain('answered with 404'))
     answer = new Response('{}')
     await page.press('look-catch')
-    await vi.waitFor(() => expect(page.find('known-entry-catch')?.querySelector('[role="alert"]')?.textContent).toContain('is not what this page knows'))
+    await eventually(() => expect(page.find('known-entry-catch')?.querySelector('[role="alert"]')?.textContent).toContain('is not what this page knows'))
   })
 })
 

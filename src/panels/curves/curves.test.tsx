@@ -5,7 +5,9 @@ import { StoresProvider, useDisplay } from '../../store/hooks'
 import { restoredMessage } from '../../store/testing/kept'
 import { engineMessages } from '../../store/testing/script'
 import { chosenSpecs, curveSpecs, FIRST_CURVES } from '../../ui/curve-specs'
-import { mount } from '../testing/mount'
+import { DURATIONS } from '../../ui/durations'
+import { S } from '../../ui/strings'
+import { eventually, mount } from '../testing/mount'
 import { CurveChoice } from './CurveChoice'
 import { CurvesPanel } from './CurvesPanel'
 
@@ -25,10 +27,10 @@ async function open(hash = '') {
     hash,
   )
   await page.say(...engineMessages(), restoredMessage(STEPS))
-  await act(async () => new Promise((resolve) => setTimeout(resolve, 300)))
-  // One chart after the other.
-  await act(async () => new Promise((resolve) => setTimeout(resolve, 200)))
   const figures = () => [...page.host.querySelectorAll<HTMLElement>('[data-curve-figure]')].map(({ dataset }) => dataset['curveFigure'])
+  await eventually(() => expect(page.host.textContent).not.toContain(S.curves.empty))
+  // One chart after the other: this timer, which is set after theirs, comes after them.
+  await act(async () => new Promise((resolve) => setTimeout(resolve, DURATIONS.nextChart * (figures().length + 1))))
   const key = (id: string, name: string) => act(async () => page.find(id)?.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true })))
   const write = async (id: string, text: string) => {
     await page.type(id, text)

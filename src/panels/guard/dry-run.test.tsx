@@ -1,12 +1,12 @@
 // @vitest-environment happy-dom
 /** The dry run from its button to its advice, over a scripted worker. */
 import { act } from 'react'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { DEFAULT_GRPO } from '../../core/config'
 import { StoresProvider } from '../../store/hooks'
 import { setSetting } from '../../store/settings'
 import { engineMessages, stepMessages } from '../../store/testing/script'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 import { DryRunButton } from './DryRunButton'
 import { DryRunDialog } from './DryRunDialog'
 
@@ -20,7 +20,7 @@ it('begins with the press that opens it, and not again where these settings were
   ))
   await page.say(...engineMessages())
   await page.press('dry-run-open')
-  await vi.waitFor(() => expect(page.port.sent.at(-1)?.type).toBe('dry-run'))
+  await eventually(() => expect(page.port.sent.at(-1)?.type).toBe('dry-run'))
   const { grpo } = page.stores.setup.getState().config
   const report = { ...REPORT, grpo, rewards: [0, 1], groups: 1, useful: 1, step: { sampling: 0.62, training: 0.58 } }
   await page.say({ type: 'dry-run-done', requestId: 1, result: { ok: true, report } })

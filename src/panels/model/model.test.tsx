@@ -6,7 +6,7 @@ import { downloading, FAILED_TEST, inspected, loaded, PLAN, refused, STORED } fr
 import { engineMessages } from '../../store/testing/script'
 import type { Command, Message } from '../../worker/protocol'
 import { App } from '../app/App'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 import { fetchLater } from '../../ui/later'
 
 // What is fetched when it is first wanted is here from the start.
@@ -288,12 +288,9 @@ describe('a starting LoRA', () => {
     await page.type('adapter-kind', 'file')
     const input = page.find<HTMLInputElement>('adapter-files') as HTMLInputElement
     Object.defineProperty(input, 'files', { value: chosen })
-    await act(async () => {
-      input.dispatchEvent(new Event('change', { bubbles: true }))
-      // The reader of the files is fetched first.
-      await import('./adapter-files')
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    })
+    await act(async () => void input.dispatchEvent(new Event('change', { bubbles: true })))
+    // The reader of the files is fetched first.
+    await eventually(() => expect([page.sent('give-adapter')[0] ?? null, page.find('model')?.querySelector('[role="alert"]')]).not.toEqual([null, null]))
     return page
   }
 

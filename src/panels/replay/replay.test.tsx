@@ -6,7 +6,7 @@ import { beforeEach, expect, it, vi } from 'vitest'
 import { RECORDED_RUN_PATH, startReplay } from '../../store/replay-start'
 import { engineMessages, stepMessages } from '../../store/testing/script'
 import { App } from '../app/App'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 
 const bytes = readFileSync(`public/${RECORDED_RUN_PATH}`)
 /** The page draws nothing by itself here: what moves is moved by the test. */
@@ -30,8 +30,7 @@ it('fills every panel before anything is loaded, and says that it is a recording
   expect(page.find('metrics')?.querySelector('[data-metric="grad_norm"] dd')?.textContent).toMatch(/\d/)
   const tokens = [...page.host.querySelectorAll<HTMLElement>('[data-testid="token"]')]
   expect(tokens.some((token) => token.dataset['author'] === 'model' && token.dataset['mask'] === '1')).toBe(true)
-  await act(async () => new Promise((resolve) => setTimeout(resolve, 300)))
-  expect(page.find('reward-curve')?.dataset['points']).toBe('20')
+  await eventually(() => expect(page.find('reward-curve')?.dataset['points']).toBe('20'))
 })
 
 it('is held and played, moved to any place, also by whole steps with the keyboard', async () => {
@@ -60,6 +59,5 @@ it('leaves the page to the run when one begins', async () => {
   expect(page.find('replay-bar')).toBeNull()
   expect(page.text('badge')).not.toContain('recorded')
   expect(page.text('state-line')).toMatch(/^Step 1 · done/)
-  await act(async () => new Promise((resolve) => setTimeout(resolve, 300)))
-  expect(page.find('reward-curve')?.dataset['points']).toBe('1')
+  await eventually(() => expect(page.find('reward-curve')?.dataset['points']).toBe('1'))
 })

@@ -7,10 +7,9 @@ import { restoredMessage, runRecord, runsMessage } from '../../store/testing/kep
 import { engineMessages, stepMessages } from '../../store/testing/script'
 import type { Message } from '../../worker/protocol'
 import { CurvesPanel } from '../curves/CurvesPanel'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 import { RecordingBanner, ResumeBanner } from './Banners'
 import { RunsButton } from './RunsButton'
-import { DURATIONS } from '../../ui/durations'
 import { fetchLater } from '../../ui/later'
 
 // What is fetched when it is opened is here from the start.
@@ -159,8 +158,7 @@ describe('the list of runs', () => {
     const column = [...(page.find('curve-table')?.querySelectorAll('tbody tr') ?? [])].map((row) => row.children[heads.indexOf('reward · first')]?.textContent)
     expect(column).toEqual(['1.00', '1.00', '1.00'])
     // The curves follow a run with a pause between.
-    await act(() => new Promise((resolve) => setTimeout(resolve, 2 * DURATIONS.chart)))
-    expect(page.find('comparison')?.textContent).toMatch(/reward.*1\.00 \(\+/)
+    await eventually(() => expect(page.find('comparison')?.textContent).toMatch(/reward.*1\.00 \(\+/))
     const eye = legend?.querySelectorAll<HTMLElement>('[data-testid="compare-eye"]')[1]
     await page.press(eye)
     expect([eye?.getAttribute('aria-pressed'), page.find('curve-table')?.querySelector('thead')?.textContent?.includes('first')]).toEqual(['false', false])

@@ -6,7 +6,7 @@ import { engineMessages, stepMessages } from '../../store/testing/script'
 import type { Message } from '../../worker/protocol'
 import { GroupPanel } from '../group/GroupPanel'
 import { RewardsPanel } from '../rewards/RewardsPanel'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 import { BEATS } from './beats'
 
 let still = false
@@ -29,10 +29,7 @@ async function open(...more: Message[]) {
   const find = <T extends HTMLElement = HTMLButtonElement>(id: string) => document.querySelector<T>(`[data-testid="${id}"]`)
   page.stores.setup.setState(({ config }) => ({ applied: config }))
   await page.press('watch-step')
-  await vi.waitFor(async () => {
-    await act(async () => {})
-    expect(find('slow-step')).not.toBeNull()
-  })
+  await eventually(() => expect(find('slow-step')).not.toBeNull())
   const press = (id: string) => act(async () => find(id)?.click())
   const key = (name: string) => act(async () => window.dispatchEvent(new KeyboardEvent('keydown', { key: name, cancelable: true })))
   return { ...page, find, press, key, part: () => find('slow-step')?.dataset['part'], caption: () => find('slow-caption')?.textContent ?? '' }

@@ -2,13 +2,29 @@
 
 import { act, type ReactElement } from 'react'
 import { createRoot } from 'react-dom/client'
-import { afterEach } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import { createStores } from '../../store/create'
 import type { Stores } from '../../store/hooks'
 import { scriptedPort } from '../../store/testing/script'
 import type { Message } from '../../worker/protocol'
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
+
+/** What loads on its own takes as long as the machine does; below what a test may take. */
+const PATIENCE_MS = 40_000
+
+/** Goes on drawing until `look` finds no fault. */
+export async function eventually(look: () => void): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; ; ) {
+    try {
+      return look()
+    } catch (error) {
+      if (performance.now() > end) throw error
+    }
+    // What came is drawn at the end of the act.
+    await act(async () => new Promise((resolve) => setTimeout(resolve, 25)))
+  }
+}
 
 const mounted = new Set<() => void>()
 afterEach(() => act(() => mounted.forEach((unmount) => unmount())))
@@ -32,10 +48,8 @@ export async function mount(draw: (stores: Stores) => ReactElement, hash = '') {
   const type = (target: string | HTMLElement | null, text: string) => act(async () => change(typeof target === 'string' ? find(target) : target, text))
   /** The element once it is there, for parts that load on their own. */
   const until = async <T extends HTMLElement = HTMLElement>(id: string): Promise<T> => {
-    for (let i = 0; i < 200 && !find(id); i++) await act(async () => new Promise((resolve) => setTimeout(resolve, 25)))
-    const found = find<T>(id)
-    if (!found) throw new Error(`There is no ${id}, not after five seconds.`)
-    return found
+    await eventually(() => expect(find(id), id).not.toBeNull())
+    return find<T>(id) as T
   }
   return { port, stores, host, say, find, until, press, type, unmount: () => act(() => unmount()) }
 }

@@ -7,7 +7,7 @@ import { StoresProvider } from '../../store/hooks'
 import { engineMessages, stepMessages } from '../../store/testing/script'
 import { S } from '../../ui/strings'
 import type { Message } from '../../worker/protocol'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 import { TrajectoryPanel } from './TrajectoryPanel'
 
 const T = S.trajectory
@@ -125,13 +125,9 @@ describe('the tip', () => {
   it('shows the numbers of the focused token, and goes on Escape', async () => {
     const page = await open([running, ...step(), paused])
     const first = page.tokens()[0]
-    await act(async () => {
-      await import('./TokenTip')
-      first?.focus()
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    })
+    await act(async () => first?.focus())
     const tip = () => document.querySelector<HTMLElement>('[data-testid="token-tip"]')
-    expect(tip()?.textContent).toContain(S.token.samplerLogprob)
+    await eventually(() => expect(tip()?.textContent).toContain(S.token.samplerLogprob))
     expect(tip()?.querySelectorAll('.alternatives li').length).toBeGreaterThanOrEqual(5)
     expect(document.activeElement).toBe(first)
     await page.key('Escape')

@@ -9,7 +9,7 @@ import { StoresProvider } from '../../store/hooks'
 import { engineMessages, stepMessages } from '../../store/testing/script'
 import Tex from '../../ui/Tex'
 import type { Message } from '../../worker/protocol'
-import { mount } from '../testing/mount'
+import { eventually, mount } from '../testing/mount'
 import { Trajectory } from '../trajectory/TrajectoryPanel'
 import { useSelectedEpisode } from '../../store/hooks'
 import { UpdatePanel } from './UpdatePanel'
@@ -34,10 +34,7 @@ async function open(messages: Message[], grpo: Partial<RunConfig['grpo']> = {}) 
   await act(async () => page.stores.setup.setState({ config, applied: { ...config, grpo: { ...config.grpo, ...grpo } } }))
   await page.say(...engineMessages(), ...messages)
   // The formula's program comes by itself, and may take its time on a busy machine.
-  await act(async () => {
-    await import('../../ui/Tex')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  })
+  await eventually(() => expect(page.find('formula')?.querySelector('.katex, .katex-error')).toBeTruthy())
   const card = () => page.find<HTMLElement>('formula')
   const numbers = () => page.find<HTMLElement>('formula-numbers')
   const tex = (root: HTMLElement | null) => [...(root?.querySelectorAll('annotation[encoding="application/x-tex"]') ?? [])].map((a) => a.textContent)
