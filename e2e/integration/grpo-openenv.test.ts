@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import WebSocket from 'ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { EnvironmentSession } from '../../src/core/environment'
 import type { Episode } from '../../src/core/episode'
 import type { StepRecord, TrainEvent } from '../../src/core/events'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../../src/env/openenv/client'
@@ -40,6 +41,33 @@ function expectExactMasks({ ids, mask, logprobs, authors, alternatives, promptLe
   })
 }
 
+/** No session's reset is answered before so many have been: whether they can be there at once, not whether the model is slow enough for it. */
+class Together extends OpenEnvEnvironment {
+  private waiting: (() => void)[] = []
+
+  constructor(
+    url: string,
+    options: OpenEnvOptions,
+    private readonly players: number,
+  ) {
+    super(url, options)
+  }
+
+  override async open(): Promise<EnvironmentSession> {
+    const session = await super.open()
+    const reset = session.reset.bind(session)
+    session.reset = async (options) => {
+      const first = await reset(options)
+      await new Promise<void>((resolve) => {
+        this.waiting.push(resolve)
+        if (this.waiting.length === this.players) for (const go of this.waiting.splice(0)) go()
+      })
+      return first
+    }
+    return session
+  }
+}
+
 let echo: RunningServer
 let catching: RunningServer
 let chat: ChatFormat
@@ -57,7 +85,8 @@ describe('two steps of eight concurrent episodes on echo (MCP)', () => {
   beforeAll(async () => {
     const recorded = recorder()
     wires = recorded.wires
-    const environment = await connect(echo, { WebSocket: recorded.Recorded })
+    const environment = new Together(echo.url, { WebSocket: recorded.Recorded }, 8)
+    await environment.connect()
     const config = configOf('echo', { num_generations: 8, prompts_per_step: 1, seed: 7 })
     const open = new Set<string>()
     const onEvent = (event: TrainEvent) => {

@@ -3,11 +3,12 @@
 import WebSocket from 'ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Environment, EnvironmentSession } from '../../src/core/environment'
-import { describeError, PlaygroundError } from '../../src/core/errors'
+import { describeError } from '../../src/core/errors'
 import { builtinEnvironment } from '../../src/env/builtin'
 import { OpenEnvEnvironment, type OpenEnvOptions } from '../../src/env/openenv/client'
 import { startServer, type RunningServer } from '../openenv/server'
 import { failure } from './failure'
+import { leash } from './leash'
 
 const client = (server: { port: number }, options: Partial<OpenEnvOptions> = {}) =>
   new OpenEnvEnvironment(`localhost:${server.port}`, { WebSocket, ...options })
@@ -124,9 +125,9 @@ describe('capacity', () => {
       expect(other.maxSessions).toBe(2)
       let third: EnvironmentSession | null = null
       const waiting = mine.open().then((session) => (third = session))
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      // It has been refused once.
+      await expect.poll(() => mine.maxSessions, { timeout: 60_000 }).toBe(2)
       expect(third).toBeNull()
-      expect(mine.maxSessions).toBe(2)
       await a.close()
       const session = await waiting
       expect((await session.reset(resetTo(0))).text).toMatch(/^height/)
@@ -174,11 +175,16 @@ describe('failures', () => {
   })
 
   it('a slow step misses its deadline, and its late answer reaches nobody', async () => {
-    const session = await begun({ deadlines: { stepMs: 300 } })
-    expect((await failure(session.step(say('!sleep:1')))).message).toContain('did not answer to step within 0.3 s')
-    await new Promise((resolve) => setTimeout(resolve, 1000))
-    await expect(failure(session.step(say('hi')))).resolves.toBeInstanceOf(PlaygroundError)
-    await session.close()
+    const held = await leash()
+    try {
+      const session = await begun({ deadlines: { stepMs: 300 } })
+      expect((await failure(session.step(say(`!while:${held.file}`)))).message).toContain('did not answer to step within 0.3 s')
+      await held.letGo()
+      expect((await failure(session.step(say('hi')))).message).toContain('after the session had failed')
+      await session.close()
+    } finally {
+      await held.letGo()
+    }
   })
 
   it('a big observation arrives and is cut for the model', async () => {
@@ -191,7 +197,8 @@ describe('failures', () => {
 
   it('a server that dies in mid-episode fails the episode; a new one on its port serves the same object again', async () => {
     const first = await startServer('misbehave')
-    const environment = await connected(client(first))
+    const sent: string[] = []
+    const environment = await connected(client(first, { onFrame: (direction, text) => void (direction === 'sent' && sent.push(text)) }))
     const session = await environment.open()
     await session.reset(resetTo(0))
     expect((await failure(session.step(say('!die')))).message).toContain('1006')
@@ -201,8 +208,8 @@ describe('failures', () => {
     try {
       const again = await environment.open()
       await again.reset(resetTo(0))
-      const pending = failure(again.step(say('!sleep:20')))
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      const pending = failure(again.step(say('!sleep:600')))
+      await expect.poll(() => sent.at(-1)).toContain('!sleep')
       await second.kill()
       expect((await pending).kind).toBe('environment')
       await again.close()

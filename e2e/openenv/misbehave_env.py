@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 
 
 class MisbehaveAction(Action):
-    """The message chooses the misbehaviour: !raise, !sleep:SECONDS, !nan, !big:BYTES, !die, !done, !meta, or the refused word `bad`."""
+    """The message chooses the misbehaviour: !raise, !sleep:SECONDS, !while:FILE, !nan, !big:BYTES, !die, !done, !meta, or the refused word `bad`."""
 
     message: str = Field(min_length=1)
 
@@ -55,6 +55,8 @@ class MisbehaveEnvironment(Environment):
             raise RuntimeError("asked to fail")
         if what == "!sleep":
             time.sleep(float(amount))
+        while what == "!while" and os.path.exists(amount):
+            time.sleep(0.02)
         if what == "!nan":
             return MisbehaveObservation(text="not a number", reward=float("nan"))
         if what == "!big":

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import WebSocket from 'ws'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { ScoredEpisode, TrainEvent } from '../../src/core/events'
 import { RandomStream } from '../../src/core/random'
 import { OpenEnvEnvironment } from '../../src/env/openenv/client'
@@ -15,11 +15,13 @@ import { startServer, type RunningServer } from '../openenv/server'
 
 const SOCKETS = 8
 const MB = 2 ** 20
+/** What has not come by then never comes: a socket that nobody closed, a session that nobody gave back. */
+const PATIENCE_MS = 60_000
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
 export interface ChaosOptions {
-  /** At least so many of eight episodes each, and more until every kind of disturbance has come. */
+  /** At least so many of eight episodes each, and more until every kind of disturbance has come and an episode was lost. */
   steps: number
   seed: number
   /** Most tokens and questions between two disturbances. */
@@ -123,7 +125,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
   const config = configOf('catch', { num_generations: SOCKETS, prompts_per_step: 1, max_steps: most, seed: 7 })
   const engine = await tinyEngine(config)
   try {
-    await environment.connect()
+    // Its deadlines are the run's, and short: a busy machine may miss them while the server builds its first session.
+    await vi.waitFor(() => environment.connect(), { timeout: PATIENCE_MS, interval: 100 })
     const onEvent = (event: TrainEvent) => {
       if (event.type === 'step-started') attempts++
       if (event.type === 'episode-finished') played.push(fact(event.episode))
@@ -133,7 +136,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
       await Promise.race([weather.now ?? sleep(0), sleep(seconds * 1000)])
     }
     const trainer = new GrpoTrainer({ config, engine, environment, chat: await tinyChat(), onEvent, wait })
-    const seen = () => Object.values(weather.acts).every((times) => times > 0)
+    // What comes when nobody asks the server for anything, as in an update, costs no episode.
+    const seen = () => Object.values(weather.acts).every((times) => times > 0) && played.some(({ exit }) => exit === 'env_error')
     for (let step = 0; step < options.steps || (!seen() && step < most); step++) {
       steps.push((await trainer.step()).episodes.map(fact))
       collect()
@@ -141,7 +145,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
     }
     await weather.now
     await environment.close()
-    for (let i = 0; i < 50 && openSockets > 0; i++) await sleep(100)
+    for (const until = Date.now() + PATIENCE_MS; openSockets > 0 && Date.now() < until;) await sleep(100)
     const free = await freeSessions(weather.server)
     const seconds = (performance.now() - began) / 1000
     return { steps, played, wires, acts: weather.acts, attempts, openSockets, freeSessions: free, heapMB, seconds }
@@ -157,7 +161,7 @@ const fact = ({ step, index, exit, reward, error, ...rest }: Fact): Fact => {
 
 /** How many of the server's eight sessions can be had at once. */
 async function freeSessions({ url }: RunningServer): Promise<number> {
-  const probe = new OpenEnvEnvironment(url, { WebSocket, deadlines: { capacityMs: 5000 } })
+  const probe = new OpenEnvEnvironment(url, { WebSocket, deadlines: { capacityMs: PATIENCE_MS } })
   await probe.connect()
   const opened = await Promise.allSettled(Array.from({ length: SOCKETS }, () => probe.open()))
   await probe.close()
