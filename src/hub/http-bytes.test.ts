@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startHub, type Hub } from '../../e2e/hub/server'
 import { PlaygroundError } from '../core/errors'
 import { readAll } from './bytes'
@@ -15,6 +16,10 @@ beforeEach(() => {
   hub.clearFaults()
   hub.requests.length = 0
 })
+
+afterEach(() => void vi.useRealTimers())
+/** From here on only the test lets time pass for the reader; the Hub and the network keep theirs. */
+const holdTheClock = () => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
 
 /** Options with a clock that notes the waits instead of waiting. */
 function options(more: Partial<HttpBytesOptions> = {}, path = 'model.safetensors') {
@@ -163,21 +168,30 @@ describe('HttpBytes', () => {
   })
 
   it('gives up a connection that delivers nothing, and goes on', async () => {
+    holdTheClock()
     hub.fault({ kind: 'stall', afterBytes: 4000 })
     const reasons: string[] = []
-    const source = new HttpBytes(file.length, options({ stallMs: 80, onRetry: ({ reason }) => reasons.push(reason) }).options)
-    expect(equal(await readAll(source), file)).toBe(true)
+    let came = 0
+    const source = new HttpBytes(file.length, options({ stallMs: 80, onProgress: (bytes) => (came += bytes), onRetry: ({ reason }) => reasons.push(reason) }).options)
+    const whole = readAll(source)
+    while (came < 4000) await turn()
+    // The reader has taken them and waits for more.
+    await turn()
+    await vi.advanceTimersByTimeAsync(80)
+    expect(equal(await whole, file)).toBe(true)
     expect(ranges()).toEqual(['bytes=0-', 'bytes=4000-'])
     expect(reasons).toEqual(['nothing came for 0.08 s'])
+    vi.useRealTimers()
     const never = options({ stallMs: 30, maxTries: 2, fetch: () => new Promise(() => undefined) })
     expect((await failure(readAll(new HttpBytes(9, never.options)))).message).toContain('broke off: nothing came for 0.03 s, tried 2 times')
   })
 
   it('does not take a busy reader for a stalled connection', async () => {
+    holdTheClock()
     const source = new HttpBytes(file.length, options({ stallMs: 60 }).options)
     let at = 0
     for await (const chunk of source.read(0, file.length)) {
-      if (at === 0) await new Promise((resolve) => setTimeout(resolve, 150))
+      if (at === 0) await vi.advanceTimersByTimeAsync(150)
       at += chunk.length
     }
     expect([at, ranges().length]).toEqual([file.length, 1])
@@ -185,18 +199,20 @@ describe('HttpBytes', () => {
 
   it.each(['before', 'between chunks', 'during a stall', 'during a wait'])('ends as stopped on the signal: %s', async (when) => {
     const stop = new AbortController()
+    let came = 0
     const slow = options({
       signal: stop.signal,
+      onProgress: (bytes) => {
+        // The reader takes them first, and waits for more.
+        if ((came += bytes) === 100 && when === 'during a stall') setTimeout(() => stop.abort())
+      },
       sleep: async () => {
         stop.abort()
       },
     })
     const source = new HttpBytes(file.length, slow.options)
     if (when === 'before') stop.abort()
-    if (when === 'during a stall') {
-      hub.fault({ kind: 'stall', afterBytes: 100 })
-      setTimeout(() => stop.abort(), 60)
-    }
+    if (when === 'during a stall') hub.fault({ kind: 'stall', afterBytes: 100 })
     if (when === 'during a wait') hub.fault({ kind: 'status', status: 503 })
     const read = async () => {
       for await (const _ of source.read(0, file.length)) if (when === 'between chunks') stop.abort()

@@ -1,12 +1,25 @@
 /** The sandbox page's own script, and the programs of its workers, run here with a worker that is no thread. */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NUMBER_GAME, OWN_LOOP } from './examples'
 import { customEnvironment } from './environment'
 import { liveSource } from './live-source'
 import { sandboxClient } from './sandbox-client'
 import { sandboxPage, workerSource } from './sandbox-source'
+
+// Seconds pass only where a test says so: a busy machine lets nobody's time run out.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+/** Whatever was posted so far has been heard, and what follows from it has happened. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await turn()
+}
+async function tenSeconds(): Promise<void> {
+  await settled()
+  vi.advanceTimersByTime(10_000)
+}
 
 interface Heard {
   data: unknown
@@ -56,10 +69,8 @@ function open(...codes: { called: string; code: string }[]) {
   const blob = class {
     constructor(readonly parts: string[]) {}
   }
-  // Seconds pass as milliseconds.
-  const soon = (act: () => void, ms: number) => setTimeout(act, ms / 100)
   const addEventListener = (_: string, listen: Listener) => listeners.push(listen)
-  runInNewContext(script, { Worker: FakeWorker, URL: url, Blob: blob, parent, addEventListener, setTimeout: soon, clearTimeout })
+  runInNewContext(script, { Worker: FakeWorker, URL: url, Blob: blob, parent, addEventListener, setTimeout, clearTimeout })
   const say = (data: object, ports: MessagePort[] = []): void => listeners.forEach((listen) => listen({ data, source: parent, ports }))
   for (const { called, code } of codes) for (const allow of [liveSource('class', called, code), liveSource('rollout', called, code), workerSource(called, code)]) say({ allow })
   const { port1, port2 } = new MessageChannel()
@@ -79,7 +90,7 @@ describe('a call of a reward function', () => {
     const { signal, abort } = ((stop) => ({ signal: stop.signal, abort: () => stop.abort() }))(new AbortController())
     const waiting = [call(client, 'wait', signal), call(client, 'x', signal), call(client, 'y')]
     const ended = Promise.allSettled(waiting)
-    await new Promise((done) => setTimeout(done, 20))
+    await settled()
     const worker = FakeWorker.made.at(-1)
     expect(worker?.ended).toBe(false)
     abort()
@@ -91,7 +102,9 @@ describe('a call of a reward function', () => {
 
   it('ends when its time is over, whatever it waits for', async () => {
     const { client, close } = open(func)
-    await expect(call(client, 'wait')).rejects.toThrow('The reward function mine took longer than 10 s and was ended.')
+    const waiting = expect(call(client, 'wait')).rejects.toThrow('The reward function mine took longer than 10 s and was ended.')
+    await tenSeconds()
+    await waiting
     expect(FakeWorker.made.at(-1)?.ended).toBe(true)
     expect((await call(client, 'x')).rewards).toEqual([1])
     close()
@@ -136,8 +149,9 @@ describe('a live worker', () => {
     await second.reset({ ...options, seed: 1 })
     const wait = (long: boolean) => ({ name: 'wait', arguments: { long } })
     expect(await first.step(wait(false))).toMatchObject({ text: '7', metadata: { console: ['waits false'] } })
-    const both = await Promise.allSettled([first.step(wait(true)), second.step(wait(false))])
-    expect(both.map((each) => (each.status === 'rejected' ? (each.reason as Error).message : each.value.text))).toEqual([
+    const both = Promise.allSettled([first.step(wait(true)), second.step(wait(false))])
+    await tenSeconds()
+    expect((await both).map((each) => (each.status === 'rejected' ? (each.reason as Error).message : each.value.text))).toEqual([
       'Stuck.wait (line 4) took longer than 10 s and was ended.',
       'The episode was lost: another call of Stuck took too long and was ended.',
     ])
@@ -181,7 +195,9 @@ describe('a live worker', () => {
     await environment.connect()
     const session = await environment.open()
     await session.reset({ ...options, seed: 1 })
-    await expect(session.step({ name: 'wait', arguments: {} })).rejects.toThrow('Deaf.wait (line 4) took longer than 10 s and was ended.')
+    const waiting = expect(session.step({ name: 'wait', arguments: {} })).rejects.toThrow('Deaf.wait (line 4) took longer than 10 s and was ended.')
+    await tenSeconds()
+    await waiting
     close()
   })
 
@@ -211,14 +227,16 @@ class Forger {
     await live.call({ act: 'new', instance: 1, seed: 0 })
     const worker = FakeWorker.made.at(-1)
     const posted = ['text', 7, [], { ready: true }, { id: 1, began: true }, { id: -1, text: 'x' }, { id: 1, text: 'forged' }, { ask: 1, what: 'generate', args: [] }, null]
-    const flood = setInterval(() => {
-      for (const data of posted) worker?.onmessage?.({ data })
-    }, 20)
     const call = live.call({ act: 'reset', instance: 1, method: 'reset', args: [] })
-    const late = new Promise((done) => setTimeout(done, 1000, 'never ended'))
-    expect(await Promise.race([call, late])).toMatchObject({ timedOut: true })
-    clearInterval(flood)
+    await settled()
+    for (let second = 0; second < 10; second++) {
+      expect(worker?.ended).toBe(false)
+      for (const data of posted) worker?.onmessage?.({ data })
+      await settled()
+      vi.advanceTimersByTime(1000)
+    }
     expect(worker?.ended).toBe(true)
+    expect(await call).toMatchObject({ timedOut: true })
     close()
   })
 

@@ -1,7 +1,7 @@
 /** The environment as a rollout uses it: capacity, seeds, what is an observation and what an error; recorded servers replayed. */
 
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Observation } from '../../core/environment'
 import { isLasting, PlaygroundError } from '../../core/errors'
 import { RandomStream } from '../../core/random'
@@ -140,7 +140,7 @@ describe('episodes', () => {
             else if (frame.type === 'step') peer.sendRaw(damaged)
           },
         }).WebSocket,
-        deadlines: { stepMs: 1, helloMs: 500, resetMs: 500 },
+        deadlines: { stepMs: 1, helloMs: 500, resetMs: 500, quietMs: 0 },
       })
       const outcome: Observation | PlaygroundError = await session.step(left).catch((e: PlaygroundError) => e)
       if (!(outcome instanceof PlaygroundError)) {
@@ -168,6 +168,17 @@ describe('rewards', () => {
 })
 
 describe('capacity', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+  /** What the promise comes to, as the clock goes on. */
+  async function inTime<T>(promise: Promise<T>): Promise<T> {
+    let over = false
+    const end = () => (over = true)
+    promise.then(end, end)
+    for (let ms = 0; !over && ms < 60_000; ms++) await vi.advanceTimersByTimeAsync(1)
+    return promise
+  }
+
   /** Refuses beyond `max` sessions, as the server does: after accepting. */
   function limited(max: number) {
     let open = 0
@@ -198,17 +209,16 @@ describe('capacity', () => {
 
   it('ten at once on a server with three: all get a turn, never more than three, and the limit is learnt', async () => {
     const { environment, most, peers } = limited(3)
-    await environment.connect()
+    await inTime(environment.connect())
     expect(environment.maxSessions).toBe(16)
-    const texts = await Promise.all(
-      Array.from({ length: 10 }, async () => {
-        const session = await environment.open()
-        const { text } = await session.reset(reset)
-        await new Promise((resolve) => setTimeout(resolve, 5))
-        await session.close()
-        return text
-      }),
-    )
+    const play = async () => {
+      const session = await environment.open()
+      const { text } = await session.reset(reset)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      await session.close()
+      return text
+    }
+    const texts = await inTime(Promise.all(Array.from({ length: 10 }, play)))
     expect(texts).toEqual(Array.from({ length: 10 }, () => 'go'))
     expect(environment.maxSessions).toBe(3)
     expect(most()).toBe(3)
@@ -231,8 +241,8 @@ describe('capacity', () => {
     })
     const deadlines = { openMs: 500, helloMs: 20, resetMs: 110, stepMs: 100, capacityMs: 2000, backoffMs: 10 }
     const environment = new OpenEnvEnvironment('example.org', { WebSocket, fetch: offline, deadlines, random: () => 0.5 })
-    await environment.connect()
-    const sessions = await Promise.all(Array.from({ length: 16 }, () => environment.open()))
+    await inTime(environment.connect())
+    const sessions = await inTime(Promise.all(Array.from({ length: 16 }, () => environment.open())))
     expect(sessions).toHaveLength(16)
     expect(peers.length).toBeGreaterThan(17)
     await environment.close()
@@ -240,20 +250,20 @@ describe('capacity', () => {
 
   it('a server that stays full is reported with its own words', async () => {
     const { environment, occupy } = limited(1)
-    await environment.connect()
+    await inTime(environment.connect())
     occupy()
-    const error = await failure(environment.open())
+    const error = await inTime(failure(environment.open()))
     expect(error.message).toBe('example.org stayed full for 2 s: Server at capacity: 1/1.')
     expect(error.advice).toContain('duplicate the Space')
   })
 
   it('who waits when the environment is closed is refused', async () => {
     const { environment } = limited(1)
-    await environment.connect()
-    await environment.open()
+    await inTime(environment.connect())
+    await inTime(environment.open())
     const waiting = failure(environment.open())
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    await environment.close()
+    await vi.advanceTimersByTimeAsync(20)
+    await inTime(environment.close())
     expect((await waiting).message).toContain('was closed')
   })
 })

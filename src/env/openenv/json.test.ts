@@ -35,11 +35,12 @@ describe('readJson', () => {
   })
 
   it('is quick on what makes a naive reader slow', () => {
-    const began = performance.now()
+    // Of this process alone: a busy machine keeps nobody's clock. What looks at each place once more for every other takes minutes.
+    const began = process.cpuUsage()
     const long = `{"a":"${'x'.repeat(12_000_000)}","b":NaN}`
     expect(value(long)).toMatchObject({ b: null })
     expect(value(`"${'\\"'.repeat(1_000_000)}`)).toContain('not JSON')
     expect(readJson(`{"screenshot":[${'[1,2,3],'.repeat(500_000)}[1]]}`).ok).toBe(true)
-    expect(performance.now() - began).toBeLessThan(5000)
+    expect(process.cpuUsage(began).user / 1e6).toBeLessThan(30)
   })
 })

@@ -32,9 +32,17 @@ async function stand(input: SpaceInput, options: Partial<OpenEnvOptions> = {}, m
   return client(address, options)
 }
 
+/** Requests whose answer has not come yet. */
+const underWay = new Set<Promise<unknown>>()
+
 /** Nothing leaves this machine. */
-const local: typeof fetch = (input, init) =>
-  String(input).startsWith('http://127.0.0.1:') ? fetch(input, init) : Promise.reject(new TypeError('Failed to fetch'))
+const local: typeof fetch = (input, init) => {
+  if (!String(input).startsWith('http://127.0.0.1:')) return Promise.reject(new TypeError('Failed to fetch'))
+  const answer = fetch(input, init)
+  const over: Promise<unknown> = answer.catch(() => undefined).finally(() => underWay.delete(over))
+  underWay.add(over)
+  return answer
+}
 
 function client(address: string, options: Partial<OpenEnvOptions> = {}): Stand {
   const said: string[] = []
@@ -44,10 +52,10 @@ function client(address: string, options: Partial<OpenEnvOptions> = {}): Stand {
     hub: hub.endpoint,
     fetch: local,
     onDetail: (detail) => said.push(detail),
-    // Lets what the wake-up call set in motion arrive.
+    // No second passes before a wake-up call has arrived.
     sleep: async (wait) => {
       ms += wait
-      await new Promise((resolve) => setTimeout(resolve, 1))
+      await Promise.all(underWay)
     },
     random: () => 0.5,
     ...options,
@@ -99,7 +107,6 @@ describe('a Space that does not run yet', () => {
     expect(await connected(it)).toEqual(['echo_message'])
     expect(paths('me/My_env')).toEqual(['503 /', '503 /ws', '101 /ws'])
     expect(it.said).toContain('Space me/My_env is asleep and being woken · 0 s of at most 90 s · next look in 2 s')
-    // Which look it was depends on when the wake-up call arrived.
     expect(it.said.some((detail) => /is starting · \d+ s of at most 5 min · next look in \d+ s/.test(detail))).toBe(true)
     expect(it.said.some((detail) => /has started and takes no connection yet · tried again in 1 s/.test(detail))).toBe(true)
     // 2 + 3 + 5 + 7 s of looking, 10 at the end, 2 s for the refused connection.
@@ -151,14 +158,17 @@ describe('a Space that does not run yet', () => {
   })
 
   it('is left when the environment is closed', async () => {
-    const it = await stand({ stage: 'SLEEPING' }, { sleep: () => new Promise((resolve) => setTimeout(resolve, 20)) })
+    let go: (() => void) | null = null
+    const it = await stand({ stage: 'SLEEPING' }, { sleep: () => new Promise((resolve) => (go = resolve)) })
     const connecting = failure(it)
-    await expect.poll(() => it.said.length).toBeGreaterThan(2)
-    await it.environment.close()
-    expect((await connecting).kind).toBe('stopped')
+    await expect.poll(() => go).not.toBeNull()
+    await Promise.all(underWay)
     const asked = hub.requests.length
+    await it.environment.close()
+    ;(go as (() => void) | null)?.()
+    expect((await connecting).kind).toBe('stopped')
     await new Promise((resolve) => setTimeout(resolve, 100))
-    expect(hub.requests).toHaveLength(asked)
+    expect([underWay.size, hub.requests.length]).toEqual([0, asked])
   })
 
   it('is woken again when it fell asleep between two episodes', async () => {
@@ -272,7 +282,7 @@ describe('the Hub', () => {
           super(`ws://${hub.host('me/My_env')}/ws`)
         }
       } as unknown as WebSocketConstructor,
-      fetch: (input, init) => fetch(String(input).replace('https://me-my-env.hf.space', `http://${hub.host('me/My_env')}`), init),
+      fetch: (input, init) => local(String(input).replace('https://me-my-env.hf.space', `http://${hub.host('me/My_env')}`), init),
     }, {}, 'https://me-my-env.hf.space/web')
     expect(await connected(it)).toEqual(['echo_message'])
     expect(urls).toEqual(['wss://me-my-env.hf.space/ws'])
