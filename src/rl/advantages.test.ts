@@ -1,6 +1,6 @@
 /** Advantages against values that TRL's own code printed. */
 import { describe, expect, it } from 'vitest'
-import { advantages, groupStatistics } from './advantages'
+import { advantages, advantagesByFunction, groupStatistics } from './advantages'
 import { standardDeviation } from './statistics'
 
 const close = (actual: Float64Array, expected: number[], digits = 4) => {
@@ -52,6 +52,19 @@ describe('advantages', () => {
 
   it('refuses rewards that do not divide into groups', () => {
     expect(() => advantages([1, 2, 3], 2, 'group')).toThrow('3 rewards do not divide into groups of 2')
+  })
+})
+
+describe('advantagesByFunction', () => {
+  const eight = (...groups: number[]): number[] => groups.flatMap((reward) => Array<number>(8).fill(reward))
+
+  it('is exactly 0 where every function gives a group one reward, however that is rounded', () => {
+    // The mean of eight times 0.1 is not 0.1, and that of eight times 0.7 not 0.7.
+    expect([...advantagesByFunction([eight(0.1, 0.7), eight(0.3, 0.3)], [1, 1], 8)]).toEqual(eight(0, 0))
+    const beside = [...eight(0.1), 0, 0, 0, 1, 1, 1, 1, 1]
+    const [silent, useful] = [0, 8].map((from) => [...advantagesByFunction([beside], [1], 8)].slice(from, from + 8)) as [number[], number[]]
+    expect(silent).toEqual(eight(0))
+    expect(useful.every((advantage) => Math.abs(advantage) > 0.5)).toBe(true)
   })
 })
 

@@ -99,13 +99,21 @@ export function advantagesByFunction(columns: readonly (readonly (number | null)
     splitIntoGroups(column, num_generations).flatMap((members) => {
       const [centre, std] = [mean(members), standardDeviation(members)]
       // One member's deviation is undefined, and so is its share.
-      return members.map((reward) => (reward === null || centre === null || std === null ? null : (reward - centre) / (std + ADVANTAGE_EPSILON)))
+      return members.map((reward) => {
+        if (reward === null || centre === null || std === null) return null
+        // Equal rewards may lie a bit beside their mean: the divisions would make a direction of that.
+        return std > NO_SPREAD ? (reward - centre) / (std + ADVANTAGE_EPSILON) : 0
+      })
     }),
   )
   const scorable = weightedRewards(columns, weights)
   const sums = scorable.map((reward, i) => (reward === null ? null : sum(present(scaled.map((column, k) => (column[i] === null || column[i] === undefined ? null : (weights[k] ?? 1) * column[i]))))))
   const [centre, std] = [mean(sums), standardDeviation(sums)]
-  return Float64Array.from(sums, (value) => (value === null || centre === null || std === null ? 0 : (value - centre) / (std + ADVANTAGE_EPSILON)))
+  // The mean of all is 0 but for rounding, which is no reason to move where a group has no signal.
+  const silent = splitIntoGroups(sums, num_generations).map((members) => members.every((value) => value === null || value === 0))
+  return Float64Array.from(sums, (value, i) =>
+    value === null || centre === null || std === null || silent[Math.floor(i / num_generations)] ? 0 : (value - centre) / (std + ADVANTAGE_EPSILON),
+  )
 }
 
 function splitIntoGroups<T>(values: readonly T[], size: number): T[][] {

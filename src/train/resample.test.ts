@@ -10,7 +10,7 @@ import { bandit, banditConfig, banditEngine, chat } from './testing/bandit'
 
 const draw = (rewards: (number | null)[]) => rewards.map((reward) => ({ reward })) as Episode[]
 
-const GROUPS = { num_generations: 2, multi_objective_aggregation: 'sum_then_normalize' } as const
+const GROUPS = { num_generations: 2, multi_objective_aggregation: 'sum_then_normalize', reward_weights: null } as const
 
 describe('replacing groups without a signal', () => {
   it('goes on until every place has one, in rounds, and numbers what is added after the rest', async () => {

@@ -16,7 +16,7 @@ export interface Drawn {
   resampled: number
 }
 
-export interface ResampleOptions extends Pick<GrpoConfig, 'num_generations' | 'multi_objective_aggregation'> {
+export interface ResampleOptions extends Pick<GrpoConfig, 'num_generations' | 'multi_objective_aggregation' | 'reward_weights'> {
   /** Most groups beyond the first draw; 0 replaces none. */
   max_resampled_groups: number
 }

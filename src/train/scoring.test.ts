@@ -5,7 +5,7 @@ import { DEFAULT_GRPO, type GrpoConfig } from '../core/config'
 import type { Episode } from '../core/episode'
 import type { RewardFunc } from '../core/reward-funcs'
 import { rewardMetrics } from '../rl'
-import { advantagesOf, assertJudged, assertLimits, type CallCustom, scoreEpisodes } from './scoring'
+import { advantagesOf, assertJudged, assertLimits, type CallCustom, groupsOf, scoreEpisodes } from './scoring'
 
 const call = (reward: number | null) => ({ call: { name: 'go', arguments: {} }, result: '', reward, done: false, error: false, ms: 1 })
 
@@ -169,6 +169,16 @@ describe('scoring', () => {
     const each = advantagesOf(episodes, { ...settings, multi_objective_aggregation: 'normalize_then_sum' })
     // One deviation against two: the weight decides.
     expect(each[0]).toBeGreaterThan(0.7)
+  })
+
+  it('takes a group for silent in which functions of weight 0 alone differ, compared one by one as well', async () => {
+    const episodes = [episode('<think>x</think>y', 1), episode('y', 1)]
+    const signal = (weights: number[], multi_objective_aggregation: GrpoConfig['multi_objective_aggregation']) => groupsOf(episodes, grpo([ENVIRONMENT, FORMAT], weights, { multi_objective_aggregation }))[0]?.signal
+    await score(episodes, grpo([ENVIRONMENT, FORMAT], [1, 0]))
+    expect(signal([1, 0], 'sum_then_normalize')).toBe(false)
+    expect(signal([1, 0], 'normalize_then_sum')).toBe(false)
+    expect(signal([1, 0.1], 'normalize_then_sum')).toBe(true)
+    expect([...advantagesOf(episodes, grpo([ENVIRONMENT, FORMAT], [1, 0], { multi_objective_aggregation: 'normalize_then_sum' }))]).toEqual([0, 0])
   })
 
   it('has a curve for each function, and success by the environment', async () => {

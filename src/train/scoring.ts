@@ -118,20 +118,24 @@ export async function scoreEpisodes(episodes: readonly Episode[], options: Scori
   return logged
 }
 
+type Compared = Pick<GrpoConfig, 'multi_objective_aggregation' | 'reward_weights'>
+
 /** Each reward function's column, where functions are compared for themselves; else the sums alone. */
-function comparedColumns(episodes: readonly Episode[], { multi_objective_aggregation }: Pick<GrpoConfig, 'multi_objective_aggregation'>): (number | null)[][] {
+function comparedColumns(episodes: readonly Episode[], { multi_objective_aggregation }: Pick<Compared, 'multi_objective_aggregation'>): (number | null)[][] {
   const names = Object.keys(episodes[0]?.rewards ?? {})
   if (multi_objective_aggregation === 'sum_then_normalize' || names.length === 0) return [episodes.map(({ reward }) => reward)]
   return names.map((name) => episodes.map((episode) => episode.rewards?.[name] ?? null))
 }
 
-/** Statistics of scored episodes' groups: which have a signal is a matter of how they are compared. */
-export function groupsOf(episodes: readonly Episode[], grpo: Pick<GrpoConfig, 'num_generations' | 'multi_objective_aggregation'>): GroupStatistics[] {
-  return groupStatistics(episodes.map(({ reward }) => reward), grpo.num_generations, comparedColumns(episodes, grpo))
+/** Statistics of scored episodes' groups: which have a signal is a matter of how they are compared. A function of weight 0 only watches. */
+export function groupsOf(episodes: readonly Episode[], grpo: Compared & Pick<GrpoConfig, 'num_generations'>): GroupStatistics[] {
+  const columns = comparedColumns(episodes, grpo)
+  const weighed = grpo.multi_objective_aggregation === 'sum_then_normalize' ? columns : columns.filter((_, k) => grpo.reward_weights?.[k] !== 0)
+  return groupStatistics(episodes.map(({ reward }) => reward), grpo.num_generations, weighed)
 }
 
 /** Advantages of scored episodes, by one sum or function by function as `multi_objective_aggregation` says. */
-export function advantagesOf(episodes: readonly Episode[], grpo: Pick<GrpoConfig, 'num_generations' | 'scale_rewards' | 'multi_objective_aggregation' | 'reward_weights'>): Float64Array {
+export function advantagesOf(episodes: readonly Episode[], grpo: Compared & Pick<GrpoConfig, 'num_generations' | 'scale_rewards'>): Float64Array {
   if (grpo.multi_objective_aggregation === 'sum_then_normalize') return advantages(episodes.map(({ reward }) => reward), grpo.num_generations, grpo.scale_rewards)
   const columns = comparedColumns(episodes, grpo)
   return advantagesByFunction(columns, grpo.reward_weights ?? columns.map(() => 1), grpo.num_generations)

@@ -145,6 +145,14 @@ describe('updatePolicy', () => {
     expect(updates.map((u) => u.learning_rate)).toEqual([0.1 * 0.6, 0.1 * 0.5])
   })
 
+  it('keeps to the schedule where a step has fewer episodes than steps_per_generation', async () => {
+    const few = EPISODES.map((episode, i) => (i % 3 === 0 ? episode : { ...episode, reward: null, exit: 'env_error' as const }))
+    const grpo = { steps_per_generation: 8, max_steps: 4, lr_scheduler_type: 'linear' as const }
+    const rates = async (episodes: Episode[]) => (await updatePolicy(request(grpo, { episodes, optimizerSteps: 16 }).made)).updates.map((update) => update.learning_rate)
+    expect((await rates(few)).map((rate) => rate / 0.1)).toEqual([16, 15, 14].map((left) => left / 32))
+    expect((await rates(EPISODES)).slice(0, 3)).toEqual(await rates(few))
+  })
+
   it('masks truncated completions and takes their tokens out of N', async () => {
     const cut: Episode[] = EPISODES.map((e) => (e.index % 2 === 0 ? e : { ...e, terminated: false }))
     const { engine, made } = request({ mask_truncated_completions: true }, { episodes: cut })

@@ -167,7 +167,8 @@ async function runUpdate(request: UpdateRequest): Promise<PolicyUpdate> {
     const iteration = Math.floor(step / shares.length)
     const share = shares[step % shares.length] as Member[]
     const taught = share.filter(({ tokens }) => tokens > 0)
-    const stepsInAll = grpo.max_steps * grpo.num_iterations * shares.length
+    // The run's, as optimizerSteps counts them: fewer shares of a step with few episodes shorten no schedule.
+    const stepsInAll = grpo.max_steps * grpo.num_iterations * grpo.steps_per_generation
     const learning_rate = grpo.learning_rate * learningRateFactor(grpo.lr_scheduler_type, optimizerSteps + step, grpo.warmup_steps, stepsInAll)
     const normalizer = lossNormalizer(share.map((member) => member.counted), grpo)
     const coefficient = appliedCoefficient(result.controller, grpo)
