@@ -123,8 +123,12 @@ describe('the minimal server that people copy', () => {
     const server = await startServer('e2e/openenv/minimal/guess.py')
     try {
       const environment = await connect(server)
-      // A browser lets a page read these words where the server allows it.
-      expect(environment.tools[0]?.function.parameters.properties?.['message']?.description).toBe('Your guess, a number from 1 to 8')
+      // A browser lets a page read these words where the server allows it; connecting does without them where they take long.
+      const described = async () => {
+        await environment.connect()
+        return environment.tools[0]?.function.parameters.properties?.['message']?.description
+      }
+      await expect.poll(described, { timeout: 60_000 }).toBe('Your guess, a number from 1 to 8')
       const schema = await fetch(`http://127.0.0.1:${server.port}/schema`, { headers: { Origin: 'https://page.example' } })
       expect(schema.headers.get('access-control-allow-origin')).toBe('*')
       const all = ['1', '2', '3', '4', '5', '6', '7', '8']
