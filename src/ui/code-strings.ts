@@ -8,6 +8,7 @@ export const CODE_STRINGS = {
   help:
     'A class as TRL’s environment_factory takes it. reset({ seed, split }) begins an episode, gets the dataset’s columns where there is a dataset, and may return a text for the model. Every public method is a tool; one whose name begins with _ is none. What a tool throws is told to the model as an error and the episode goes on. An episode ends when the model calls no tool, when this.done = true, or when a tool returns { text, reward, done: true }. get_reward() is asked once at the end; null means that there is no opinion. A property such as this.reward is not read. Without get_reward() the last reward that a tool returns counts. Math.random is drawn from the seed, so that a group has one scenario. static success_at = 0.7 says from which reward an episode counts as solved, static held_out = true that split changes the scenarios, static system_prompt and user_prompt what the prompts are. It runs in a sandbox, without network unless you grant hosts beside the code; a call that takes longer than 10 s is ended, with what it waits for.',
   none: 'No class is written yet.',
+  written: (called: string) => `Class ${called} is written, but not used yet.`,
   anyClass: 'of any name',
   chosen: (called: string) => `Class ${called}`,
   tools: (names: readonly string[]) => (names.length === 0 ? 'No tools: the model answers once.' : `Tools: ${names.join(', ')}.`),

@@ -12,6 +12,7 @@ import { NETWORK_STRINGS as N } from '../../ui/network-strings'
 import type { KindFieldProps } from '../task/kinds'
 import { StartOver } from '../task/StartOver'
 import { useConnecting } from '../task/useConnecting'
+import { useClassDraft } from './class-draft'
 import { ClassDialog } from './ClassDialog'
 import { useAllowed } from './use-allowed'
 
@@ -19,18 +20,16 @@ export function ClassField({ spec, choose, within }: KindFieldProps) {
   const id = useId()
   const chosen = spec?.kind === 'custom' ? spec : null
   const [open, setOpen] = useState(false)
-  // What was typed outlives the dialog; another environment of the settings takes its place.
-  const [draft, setDraft] = useState<{ of: PageFunction | null; code: string } | null>(null)
+  const draft = useClassDraft(chosen, within === true)
   // One that the model can play: what is pressed first should show something.
   const example = useSetup((s) => (s.config.model === TINY_NUMBERS_MODEL ? NUMBER_GAME : EMERGENCY))
-  const code = draft && draft.of?.code === chosen?.code ? draft.code : (chosen?.code ?? example.code)
+  const code = draft.code ?? chosen?.code ?? example.code
   const { hosts, allowed, allow } = useAllowed(chosen)
   const connecting = useConnecting()
   const failed = useRun(({ run }) => (run.state === 'failed' && (run.kind === 'environment' || run.kind === 'config') ? run : null))
   const tools = useMemo(() => chosen && readClass(chosen.code, chosen.called).facts?.tools.map(({ tool }) => tool.function.name), [chosen])
   const use = (func: PageFunction) =>
     void allow(func).then(() => {
-      setDraft(null)
       setOpen(false)
       if (within) choose({ kind: 'custom', ...func })
       else connecting.connect({ kind: 'custom', ...func })
@@ -38,7 +37,7 @@ export function ClassField({ spec, choose, within }: KindFieldProps) {
   return (
     <div className="class-field" data-testid="class-field">
       <span className="titled">
-        <span id={id}>{chosen ? W.chosen(chosen.called) : W.none}</span>
+        <span id={id}>{chosen ? W.chosen(chosen.called) : draft.called !== null ? W.written(draft.called) : W.none}</span>
         <Help of={W.title} text={W.help} />
       </span>
       {tools && <p className="note">{W.tools(tools)}</p>}
@@ -64,7 +63,7 @@ export function ClassField({ spec, choose, within }: KindFieldProps) {
         </p>
       )}
       <StartOver connecting={connecting} />
-      {open && <ClassDialog code={code} onCode={(next) => setDraft({ of: chosen, code: next })} onUse={use} onClose={() => setOpen(false)} />}
+      {open && <ClassDialog code={code} onCode={draft.write} onUse={use} onClose={() => setOpen(false)} />}
     </div>
   )
 }
