@@ -107,10 +107,21 @@ describe('the stage store', () => {
     const record = { kind: 'sft' as const, dataset: 'a', rows: 2, steps: 2, settings: stage.store.getState().settings.sft, afterStep: 0, first: {}, last: {} }
     port.say({ type: 'stages', stages: [record] }, { type: 'stage-state', kind: 'sft', state: { state: 'ended', steps: 2, error: '' } })
     expect(stage.store.getState()).toMatchObject({ state: null, error: '', done: [{ steps: 2 }] })
+    port.say({ type: 'stages', stages: [record, { ...record, kind: 'dpo' }] })
+    expect(stage.store.getState().progress).toMatchObject({ steps: 2 })
     port.say({ type: 'restored', run: runRecord(), history: [], episodes: [] })
-    expect(stage.store.getState().done).toEqual([])
+    expect(stage.store.getState()).toMatchObject({ done: [], progress: null })
     port.say({ type: 'restored', run: { ...runRecord(), stages: [record, record] }, history: [], episodes: [] })
     expect(stage.store.getState().done).toHaveLength(2)
+  })
+
+  it('draws no stage of a run that was reset away', () => {
+    const { port, stage } = open()
+    const record = { kind: 'sft' as const, dataset: 'a', rows: 2, steps: 1, settings: stage.store.getState().settings.sft, afterStep: 0, first: {}, last: {} }
+    port.say({ type: 'stage-state', kind: 'sft', state: { state: 'preparing' } }, { type: 'stage-progress', kind: 'sft', step: 1, steps: 1, metrics: { loss: 2 } }, { type: 'stages', stages: [record] })
+    expect(stage.store.getState().progress).toMatchObject({ metrics: [{ loss: 2 }] })
+    port.say({ type: 'stages', stages: [] })
+    expect(stage.store.getState().progress).toBeNull()
   })
 
   it('is one for a worker', () => {

@@ -1,6 +1,7 @@
 /** Stages before GRPO as the page sees them: the data that were chosen, what of them would train, how far it is. Made when first wanted. */
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
+import { isSame } from '../core/same'
 import { DEFAULT_STAGE, STAGE_KINDS, type StageKind, type StageRecord, type StageSettings } from '../core/stage'
 import { TINY_MODEL } from '../env/presets'
 import type { StageDataset, StageLook, StageState } from '../worker/protocol'
@@ -95,7 +96,7 @@ export function createStage(port: EnginePort, model: string): Stage {
     pending = null
     store.setState((view) => {
       const { dataset = view.dataset } = next
-      return { look: null, looking: false, reading: 0, error: '', hub: isSame(dataset, view.hub) ? view.hub : null, ...next }
+      return { look: null, looking: false, reading: 0, error: '', hub: isOf(dataset, view.hub) ? view.hub : null, ...next }
     })
   }
 
@@ -105,6 +106,13 @@ export function createStage(port: EnginePort, model: string): Stage {
     const text = kind === 'sft' && dataset && 'text' in dataset ? dataset.text.trimEnd() : ''
     const other = dataset && text === '' ? dataset : aside
     change({ kind: 'sft', dataset: { name: dataset && text !== '' ? dataset.name : name, text: text === '' ? row : `${text}\n${row}` }, aside: other, played: [...played, row] })
+  }
+
+  /** Of another run: the curves of a stage that it has not been through are not its own. */
+  function know(stages: readonly StageRecord[]) {
+    const { done, progress } = store.getState()
+    const goesOn = done.every((stage, i) => isSame(stage, stages[i]))
+    store.setState({ done: stages, progress: goesOn ? progress : null })
   }
 
   port.onMessage((message) => {
@@ -135,12 +143,12 @@ export function createStage(port: EnginePort, model: string): Stage {
         return store.setState({ progress: { kind: message.kind, steps: message.steps, metrics: [...(progress?.metrics ?? []), message.metrics] } })
       }
       case 'stages':
-        return store.setState({ done: message.stages })
+        return know(message.stages)
       case 'engine':
         // Another model, or another template: the tokens are others.
         return change({})
       case 'restored':
-        return store.setState({ done: message.run.stages ?? [] })
+        return know(message.run.stages ?? [])
       case 'state':
         // A worker that died answers nothing more.
         if (isBroken(message.state)) store.setState({ state: null, looking: false, reading: 0 })
@@ -193,7 +201,7 @@ export function createStage(port: EnginePort, model: string): Stage {
   }
 }
 
-const isSame = (dataset: StageDataset | null, hub: StageLook['hub']): boolean =>
+const isOf = (dataset: StageDataset | null, hub: StageLook['hub']): boolean =>
   dataset !== null && 'hub' in dataset && hub !== null && dataset.hub.repo === hub.repo && dataset.hub.revision === hub.revision
 
 /** How many rows of the data came from a person's own play and are still there. */
