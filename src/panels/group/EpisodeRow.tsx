@@ -102,7 +102,7 @@ function Strip({ episode, longest, bound }: { episode: EpisodeView; longest: num
             style={{ flexGrow: tokensInRun, background: author === 'model' ? tint : undefined }}
           />
         ))}
-        {selectedToken !== null && selectedToken >= promptLength && (
+        {selectedToken !== null && selectedToken >= promptLength && selectedToken < length && (
           <span className="strip-cursor" style={{ left: `${(100 * (selectedToken - promptLength + 0.5)) / Math.max(1, written)}%` }} />
         )}
       </span>

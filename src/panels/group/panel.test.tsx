@@ -54,6 +54,18 @@ describe('the group and its rewards', () => {
     expect([...page.host.querySelectorAll<HTMLElement>('.panel-rewards [data-episode]')].map((row) => Number(row.dataset['episode']))).toEqual(page.rows())
   })
 
+  it('mark the selected token on its strip, and none that the episode does not have (yet)', async () => {
+    const page = await open()
+    await page.play({ groups: 1, size: 4 })
+    const { length = 0, promptLength = 0 } = page.stores.run.getState().steps[0]?.episodes[1] ?? {}
+    const marksAt = async (token: number) => {
+      await act(async () => page.stores.selection.setState({ episode: 1, token }))
+      return [...page.host.querySelectorAll<HTMLElement>('.strip-cursor')].map(({ style }) => parseFloat(style.left))
+    }
+    for (const token of [promptLength, length - 1]) expect(await marksAt(token)).toEqual([expect.closeTo((100 * (token - promptLength + 0.5)) / (length - promptLength), 6)])
+    for (const token of [promptLength - 1, length, 999_999]) expect(await marksAt(token)).toEqual([])
+  })
+
   it('explain the advantage of the episode that is selected or pointed at, and light it in both', async () => {
     const page = await open()
     await page.play({ groups: 1, size: 4, skill: () => 0.5 })
