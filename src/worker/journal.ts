@@ -5,6 +5,7 @@ import type { Engine, EngineInfo } from '../core/engine'
 import type { Environment } from '../core/environment'
 import { describeError } from '../core/errors'
 import type { StepRecord } from '../core/events'
+import { newId } from '../core/new-id'
 import { type EvaluationRecord, type KeptEpisode, type RunRecord, type StepSummary, summarise, withSpans } from '../core/run-record'
 import type { StageRecord } from '../core/stage'
 import { VERSION } from '../core/version'
@@ -345,7 +346,7 @@ export class RunJournal {
     const now = Date.now()
     const kept = environmentOf(environment)
     return {
-      id: crypto.randomUUID(),
+      id: newId(),
       name: `${kept.name} · ${config.model.split('/').at(-1) ?? config.model}`,
       notes: '',
       createdAt: now,

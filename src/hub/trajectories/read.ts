@@ -1,6 +1,7 @@
 /** Trajectories that were taken away, brought back: JSONL or Parquet, ours or TRL's completions table. */
 
 import { PlaygroundError } from '../../core/errors'
+import { newId } from '../../core/new-id'
 import type { PlacedRow } from '../../core/rows'
 import type { KeptEpisode, RunRecord } from '../../core/run-record'
 import { isOwnRewardAlone } from '../../core/reward-funcs'
@@ -92,7 +93,7 @@ class Collected {
   private bareRun(first: readonly KeptEpisode[], episodes: readonly KeptEpisode[][]): RunRecord {
     const groups = new Set(first.map(({ group }) => group)).size
     return bareRun({
-      id: this.runId ?? crypto.randomUUID(),
+      id: this.runId ?? newId(),
       name: this.name,
       environment: [...this.rewards].join(' + ') || this.name,
       step: episodes.at(-1)?.[0]?.step ?? 0,

@@ -9,7 +9,7 @@ import { engineMessages } from '../../store/testing/script'
 import { mount } from '../testing/mount'
 import { SiteNotices } from './SiteNotices'
 
-afterEach(() => act(() => siteStore.setState({ update: null, offline: false })))
+afterEach(() => act(() => siteStore.setState({ update: null, offline: false, untrusted: false })))
 
 const open = () =>
   mount((stores) => (
@@ -25,13 +25,21 @@ it('is silent when there is nothing to say', async () => {
 
 it('follows the network', async () => {
   const { find } = await open()
-  const network = Object.assign(new EventTarget(), { navigator: { onLine: false } })
+  const network = Object.assign(new EventTarget(), { navigator: { onLine: false }, isSecureContext: true })
   await act(async () => followNetwork(network as unknown as Window))
   expect(find('offline')?.textContent).toBe('Offline')
   expect(find('offline-says')?.textContent).toContain('OpenEnv servers elsewhere, signing in and publishing need a network')
   network.navigator.onLine = true
   await act(async () => network.dispatchEvent(new Event('online')))
   expect(find('offline')).toBeNull()
+})
+
+it('says what a page over plain http lacks', async () => {
+  const { find } = await open()
+  const network = Object.assign(new EventTarget(), { navigator: { onLine: true }, isSecureContext: false })
+  await act(async () => followNetwork(network as unknown as Window))
+  expect(find('untrusted')?.textContent).toBe('No https')
+  expect(find('untrusted-says')?.textContent).toContain('at localhost on the machine that serves it')
 })
 
 it('offers a new version, but not in the middle of a run', async () => {

@@ -1,4 +1,4 @@
-/** Quiet buttons in the bar that say that there is no network, or a newer version of the page. Nothing on the page moves for them. */
+/** Quiet buttons in the bar that say that there is no network, no https, or a newer version of the page. Nothing on the page moves for them. */
 
 import { useStore } from 'zustand'
 import { useRun } from '../../store/hooks'
@@ -7,20 +7,12 @@ import { isActive } from '../../store/view'
 import { SITE_STRINGS as T } from '../../ui/site-strings'
 
 export function SiteNotices() {
-  const { update, offline } = useStore(siteStore)
+  const { update, offline, untrusted } = useStore(siteStore)
   const busy = useRun((view) => isActive(view.run))
   return (
     <>
-      {offline && (
-        <>
-          <button type="button" className="button quiet notices-button" popoverTarget="offline" data-testid="offline">
-            {T.offline.short}
-          </button>
-          <p id="offline" popover="auto" className="notices" data-testid="offline-says">
-            {T.offline.long}
-          </p>
-        </>
-      )}
+      {offline && <Saying id="offline" {...T.offline} />}
+      {untrusted && <Saying id="untrusted" {...T.untrusted} />}
       {update && (
         <>
           <button type="button" className="button quiet notices-button" popoverTarget="update" data-testid="update">
@@ -34,6 +26,20 @@ export function SiteNotices() {
           </div>
         </>
       )}
+    </>
+  )
+}
+
+/** A word whose button opens the whole of it. */
+function Saying({ id, short, long }: { id: string; short: string; long: string }) {
+  return (
+    <>
+      <button type="button" className="button quiet notices-button" popoverTarget={id} data-testid={id}>
+        {short}
+      </button>
+      <p id={id} popover="auto" className="notices" data-testid={`${id}-says`}>
+        {long}
+      </p>
     </>
   )
 }
