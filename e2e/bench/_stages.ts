@@ -96,7 +96,7 @@ export function dpoRow(seed: number, groups: number, log: BenchLog): Promise<Ben
       const episodes: Episode[] = await rollout({
         step: 0, groupSeeds: groupSeeds(seed, split === 'train' ? 1 : 2, groups), num_generations: grpo.num_generations, split, config: grpo, system_prompt, user_prompt, environment, sampler: engine, chat, onEvent: () => {},
       })
-      return { kind: 'dpo', prepared: dpoExamples(placed(preferences(episodes, environment.tools, enable_thinking)), chat, settings) }
+      return { kind: 'dpo', prepared: dpoExamples(placed(preferences(episodes, environment, enable_thinking)), chat, settings) }
     }
     const pairs = { train: await pairsOf('train'), heldout: await pairsOf('heldout') }
     const scores = async (split: 'train' | 'heldout') => advantageOfChosen(engine, pairs[split].prepared.examples)

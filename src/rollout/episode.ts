@@ -5,6 +5,7 @@ import type { Episode } from '../core/episode'
 import type { AppendedToken } from '../core/events'
 import type { ToolCall } from '../core/tools'
 import type { ChatFormat } from './chat'
+import { thoughtIn } from './tool-calls'
 import type { AuthoredTokens } from './tokens'
 
 /** An episode that holds its prompt and nothing else. */
@@ -77,7 +78,8 @@ export function recordTurn(
   })
   if (written) {
     const tool_calls = written.calls.map((call) => ({ type: 'function' as const, function: call }))
-    episode.messages.push({ role: 'assistant', content: written.content, tool_calls })
+    const reasoning_content = thoughtIn(chat.text(episode.ids.slice(start, end)))
+    episode.messages.push({ role: 'assistant', content: written.content, ...(reasoning_content !== '' && { reasoning_content }), tool_calls })
   } else {
     const content = chat.text(episode.ids.slice(start, episode.terminated ? end - 1 : end))
     episode.messages.push({ role: 'assistant', content })

@@ -38,6 +38,12 @@ export function parseTurn(text: string): ParsedTurn {
   return { content: content.trim(), calls }
 }
 
+/** What was thought in a turn, without the line breaks around it; '' where nothing was. */
+export function thoughtIn(text: string): string {
+  const thoughts = [...text.matchAll(/<think>([^]*?)(?:<\/think>|$)/g)].map(([, thought = '']) => thought.replaceAll(/^\n+|\n+$/g, ''))
+  return thoughts.filter((thought) => thought !== '').join('\n')
+}
+
 function parseCall(json: string): ParsedCall {
   const malformed = (error: string): ParsedCall => ({ kind: 'malformed', error })
   let value: unknown

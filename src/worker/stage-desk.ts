@@ -8,11 +8,10 @@ import { describeError, PlaygroundError } from '../core/errors'
 import type { StepRecord } from '../core/events'
 import { stageLine, type StageRecord } from '../core/stage'
 import { waitAtGate } from '../core/sleep'
-import type { Tool } from '../core/tools'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import type { ChatFormat } from '../rollout/chat'
 import type { HubClient } from '../hub/client'
-import { demonstration, demonstrations, preferences } from '../train/datasets'
+import { demonstration, demonstrations, preferences, type PlayedIn } from '../train/datasets'
 import type { Checkpoint } from './archive'
 import type { Doing } from './examine'
 import { Gate } from './gate'
@@ -85,7 +84,7 @@ export class StageDesk {
   private kind: StageRecord['kind'] = 'sft'
   private records: readonly StageRecord[] = []
   /** The last finished GRPO step. */
-  private played: { step: number; episodes: readonly Episode[]; tools: readonly Tool[] } | null = null
+  private played: { step: number; episodes: readonly Episode[]; venue: PlayedIn; thinking: boolean } | null = null
   /** The stages that the run makes by itself. */
   readonly plan: StagePlan
   private seen: { key: string; chat: ChatFormat; data: Promise<StageData>; reading: AbortController } | null = null
@@ -150,16 +149,15 @@ export class StageDesk {
   }
 
   /** A GRPO step ended: its episodes can become data. */
-  saw({ step, episodes }: StepRecord, { environment: { tools } }: { environment: Pick<Environment, 'tools'> }): void {
-    this.played = { step, episodes, tools }
+  saw({ step, episodes }: StepRecord, { environment: { tools, members }, config }: { environment: Pick<Environment, 'tools' | 'members'>; config: Pick<RunConfig, 'enable_thinking'> }): void {
+    this.played = { step, episodes, venue: { tools, ...(members && { members }) }, thinking: config.enable_thinking }
   }
 
   private makeRows({ requestId, kind, least }: Extract<Command, { type: 'stage-rows' }>): void {
     const answer = (result: Extract<Message, { type: 'stage-rows' }>['result']): void => this.post({ type: 'stage-rows', requestId, result })
     if (!this.played) return answer({ ok: false, error: 'No step of a run of your own has been finished yet. Press Train, and take its episodes then.' })
-    const { step, episodes, tools } = this.played
-    const thinking = this.host.run()?.config.enable_thinking ?? false
-    const rows = kind === 'sft' ? demonstrations(episodes, tools, thinking, least) : preferences(episodes, tools, thinking)
+    const { step, episodes, venue, thinking } = this.played
+    const rows = kind === 'sft' ? demonstrations(episodes, venue, thinking, least) : preferences(episodes, venue, thinking)
     const best = Math.max(...episodes.map(({ reward }) => reward ?? -Infinity))
     if (rows.length > 0) return answer({ ok: true, name: `step ${step}, ${kind === 'sft' ? 'episodes' : 'pairs'}`, text: rows.map((row) => JSON.stringify(row)).join('\n'), rows: rows.length })
     if (kind === 'dpo') return answer({ ok: false, error: `No group of step ${step} has a better and a worse episode. Take another step.` })

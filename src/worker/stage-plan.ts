@@ -153,11 +153,11 @@ async function playedRows({ kind, rows }: PlannedStage, at: number, run: Planned
   assertNotStopped(signal)
   if (rows.from === 'pairs') {
     const none = `In none of the ${seeds.length} groups that were played is one episode better than another, so there is no pair.`
-    return { rows: preferences(episodes, environment.tools, enable_thinking), name: `pairs of ${seeds.length} groups`, none }
+    return { rows: preferences(episodes, environment, enable_thinking), name: `pairs of ${seeds.length} groups`, none }
   }
   const best = Math.max(...episodes.map(({ reward }) => reward ?? -Infinity))
   const none = `None of the ${episodes.length} episodes that were played has a reward of ${rows.least} or more; ${best === -Infinity ? 'none has one' : `the best has ${best}`}.`
-  return { rows: demonstrations(episodes, environment.tools, enable_thinking, rows.least), name: `episodes of ${seeds.length} groups with reward from ${rows.least}`, none }
+  return { rows: demonstrations(episodes, environment, enable_thinking, rows.least), name: `episodes of ${seeds.length} groups with reward from ${rows.least}`, none }
 }
 
 async function train(engine: Engine, data: StageData, { settings }: PlannedStage, { gate, signal, tell }: Told): Promise<Record<string, number | null>[]> {

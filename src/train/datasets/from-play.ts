@@ -3,7 +3,15 @@
 import type { Episode } from '../../core/episode'
 import type { ChatMessage, Tool } from '../../core/tools'
 
-type Played = Pick<Episode, 'group' | 'index' | 'messages' | 'reward'>
+type Played = Pick<Episode, 'group' | 'index' | 'messages' | 'reward' | 'environment'>
+
+/** Where episodes were played; of several environments each episode names its own. */
+export interface PlayedIn {
+  tools: readonly Tool[]
+  members?: readonly { name: string; tools: readonly Tool[] }[]
+}
+
+const toolsOf = ({ environment }: Pick<Played, 'environment'>, { tools, members }: PlayedIn): readonly Tool[] => members?.find(({ name }) => name === environment)?.tools ?? tools
 
 interface PlayedRow {
   tools?: readonly Tool[]
@@ -16,17 +24,18 @@ export function demonstration(episode: Pick<Episode, 'messages'>, tools: readonl
 }
 
 /** Rows with `messages` of all episodes whose reward is at least `least`, in the order of the episodes. */
-export function demonstrations(episodes: readonly Played[], tools: readonly Tool[], enable_thinking: boolean, least: number): (PlayedRow & { messages: ChatMessage[] })[] {
-  return episodes.filter(({ reward }) => reward !== null && reward >= least).flatMap((episode) => demonstration(episode, tools, enable_thinking) ?? [])
+export function demonstrations(episodes: readonly Played[], venue: PlayedIn, enable_thinking: boolean, least: number): (PlayedRow & { messages: ChatMessage[] })[] {
+  return episodes.filter(({ reward }) => reward !== null && reward >= least).flatMap((episode) => demonstration(episode, toolsOf(episode, venue), enable_thinking) ?? [])
 }
 
 /**
  * Rows with `prompt`, `chosen` and `rejected`: in each group the best episode beside the worst, the second best beside the second worst, and
- * so on while their rewards differ. Episodes without a reward are no part of it.
+ * so on while their rewards differ. Episodes without a reward are no part of it, and answers to different prompts (an environment that draws
+ * its scenario without the seed) are no pair.
  */
 export function preferences(
   episodes: readonly Played[],
-  tools: readonly Tool[],
+  venue: PlayedIn,
   enable_thinking: boolean,
 ): (PlayedRow & { prompt: ChatMessage[]; chosen: ChatMessage[]; rejected: ChatMessage[] })[] {
   const scored = episodes.filter((episode) => episode.reward !== null && speaks(episode))
@@ -36,11 +45,13 @@ export function preferences(
       const worse = ranked.at(-1 - i) as Played
       if (better.reward === worse.reward) return []
       const [prompt, chosen] = halves(better.messages)
-      const [, rejected] = halves(worse.messages)
-      return JSON.stringify(chosen) === JSON.stringify(rejected) ? [] : [{ prompt, chosen, rejected, ...common(tools, enable_thinking) }]
+      const [other, rejected] = halves(worse.messages)
+      return isAlike(chosen, rejected) || !isAlike(prompt, other) ? [] : [{ prompt, chosen, rejected, ...common(toolsOf(better, venue), enable_thinking) }]
     })
   })
 }
+
+const isAlike = (one: readonly ChatMessage[], other: readonly ChatMessage[]): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 const speaks = ({ messages }: Pick<Episode, 'messages'>): boolean => messages.some(({ role }) => role === 'assistant')
 
