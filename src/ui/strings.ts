@@ -106,7 +106,7 @@ export const S = {
   token: TOKEN_STRINGS,
   curves: CURVES_STRINGS,
   timeline: TIMELINE_STRINGS,
-  notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}`, steps: stepsInWords },
+  notices: { title: 'Notices', one: 'notice', many: 'notices', info: 'Note', warning: 'Warning', times: (n: number) => `×${n}`, steps: stepsInWords, mended: 'The settings were changed since. Press Reset to begin with the new ones: Train and Step go on with the old.' },
   chat: CHAT_STRINGS,
   compare: COMPARE_STRINGS,
   stage: { title: 'Before GRPO: imitate, prefer', lead: 'Train the model on examples (SFT) or on pairs of answers (DPO), then let GRPO go on from it.', open: 'Open', close: 'Close' },

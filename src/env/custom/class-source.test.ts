@@ -62,7 +62,8 @@ describe('a class as an environment', () => {
   it('takes the examples as they are', () => {
     for (const { code, called } of CLASS_EXAMPLES) expect(readClass(code, called)).toMatchObject({ facts: { name: called }, problems: [] })
     expect(readClass(NUMBER_GAME.code, NUMBER_GAME.called).facts?.tools).toHaveLength(1)
-    expect([functionProblems(OWN_LOOP.code, 'rollout_func'), functionProblems(OWN_LOOP.code, 'other')]).toMatchObject([[], [{ message: 'There is no function called other.' }]])
+    expect([functionProblems(OWN_LOOP.code, 'rollout_func'), functionProblems(OWN_LOOP.code, 'other')]).toMatchObject([[], [{ message: 'There is no function called other, but rollout_func: give both the same name.' }]])
+    expect([functionProblems('const other = () => 1', 'other'), functionProblems('let x = 1', 'other')]).toMatchObject([[], [{ message: 'There is no function called other.' }]])
     expect([lastClass(CODE), lastClass('let x')]).toEqual(['Wordle', null])
   })
 })

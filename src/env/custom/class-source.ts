@@ -70,12 +70,13 @@ function parsed(code: string): Parsed {
 export function functionProblems(code: string, called: string): CodeProblem[] {
   const read = parsed(code)
   if ('problem' in read) return [read.problem]
-  const found = read.program.body.some(
-    (node) =>
-      (node.type === 'FunctionDeclaration' && node.id?.name === called) ||
-      (node.type === 'VariableDeclaration' && node.declarations.some(({ id }) => id.type === 'Identifier' && id.name === called)),
+  const found = read.program.body.flatMap((node) =>
+    node.type === 'FunctionDeclaration' ? [node.id.name] : node.type === 'VariableDeclaration' ? node.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : [])) : [],
   )
-  return found ? [] : [{ message: `There is no function called ${called}.`, line: 1, column: 0, from: 0, to: 0 }]
+  if (found.includes(called)) return []
+  const others = read.program.body.flatMap((node) => (node.type === 'FunctionDeclaration' ? [node.id.name] : []))
+  const message = others.length === 0 ? `There is no function called ${called}.` : `There is no function called ${called}, but ${others.join(', ')}: give both the same name.`
+  return [{ message, line: 1, column: 0, from: 0, to: 0 }]
 }
 
 /** The class that an environment made of this code would have: the last one. null where there is none. */

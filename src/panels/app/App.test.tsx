@@ -145,6 +145,10 @@ describe('the page', () => {
     expect(page.find('failure')?.closest('.head')?.contains(page.find('train'))).toBe(true)
     await page.press('reset')
     expect(page.port.sent.at(-1)?.type).toBe('reset')
+    // What was mended counts from Reset on: Train would meet the same failure.
+    await page.say(...stepMessages(1).slice(0, 2), failed)
+    await act(async () => page.stores.controller.edit((c) => ({ ...c, grpo: { ...c.grpo, learning_rate: 0.0005 } })))
+    expect(page.text('failure')).toContain('Lower learning_rate. The settings were changed since. Press Reset')
   })
 
   it('says how settings that were changed during a run take effect', async () => {

@@ -4,14 +4,17 @@ import { useLayoutEffect, useRef } from 'react'
 import { useRun, useSetup } from '../../store/hooks'
 import { plural } from '../../ui/format'
 import { S } from '../../ui/strings'
+import { useTransport } from '../bar/useTransport'
 import { useSettled } from './useSettled'
 
 /** Why the run or the loading failed and what to do next, in view wherever the page is scrolled to. */
 export function Failure() {
   const run = useRun((view) => view.run)
   const settled = useSettled()
+  const { reset } = useTransport()
   if (run.state !== 'failed' || settled) return null
-  return <FailureLine error={run.error} advice={run.advice} />
+  // Who mended it and presses Train meets the same failure again.
+  return <FailureLine error={run.error} advice={reset.can && reset.urged ? `${run.advice} ${S.notices.mended}` : run.advice} />
 }
 
 function FailureLine({ error, advice }: { error: string; advice: string }) {
