@@ -132,7 +132,24 @@ export function latestEvaluations(evaluations: readonly EvaluationRecord[]): Eva
 }
 
 /** Success with Wilson's interval, for each precision of the base that was measured. */
-export function evaluationSection({ evaluations, config }: RunRecord): string {
+/** `step`: the last of those that are taken away. */
+export function evaluationSection(run: RunRecord, step: number): string {
+  return [stageMeasures(run, step), evaluationsOf(run)].filter((part) => part !== null).join('\n\n')
+}
+
+/** What the stages of the run's plan did to the policy; null where none was measured. */
+function stageMeasures({ stages = [] }: RunRecord, step: number): string | null {
+  const share = (value: number | undefined): string => (value === undefined ? '–' : PERCENT.format(value))
+  const rows = stages.flatMap(({ kind, steps, afterStep, skipped, before, after }) =>
+    skipped !== undefined || afterStep > step || (!before && !after)
+      ? []
+      : [[`${kind.toUpperCase()} ${steps === 1 ? 'one step' : `${steps} steps`}`, String((after ?? before)?.episodes), share(before?.success), share(after?.success), share(before?.valid), share(after?.valid)]],
+  )
+  if (rows.length === 0) return null
+  return `Before and after each stage, on the held-out scenarios where the environment has some; a call is valid where it fits the tools.\n\n${table(['stage', 'episodes', 'success before', 'after', 'ended by valid calls before', 'after'], rows)}`
+}
+
+function evaluationsOf({ evaluations, config }: RunRecord): string {
   const latest = latestEvaluations([...evaluations.filter(({ metrics }) => !metrics), ...some(runEvaluations(evaluations))])
   const quantised = config.precision !== 'float32'
   if (latest.length === 0) return 'Success was not measured apart from training.'

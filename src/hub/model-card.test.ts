@@ -73,6 +73,14 @@ describe('what it says of the run', () => {
     expect(card()).not.toContain('in stages')
   })
 
+  it('says what the stages of the plan did to the policy, where that was measured', () => {
+    const stage = (kind: 'sft' | 'dpo', more: object) => ({ kind, dataset: 'rows', rows: 9, steps: 6, settings: DEFAULT_STAGE[kind], afterStep: 0, first: {}, last: {}, ...more })
+    const [low, high] = [{ episodes: 64, success: 0.09375, valid: 0.3125, reward: 0.1 }, { episodes: 64, success: 0.5, valid: 1, reward: 0.5 }]
+    const text = card({ run: sampleRun({ stages: [stage('sft', { before: low, after: high }), stage('dpo', { steps: 1, before: high }), stage('dpo', { skipped: 'no pair', before: high })] }) })
+    expect(text).toContain('| SFT 6 steps | 64 | 9.4% | 50% | 31.3% | 100% |\n| DPO one step | 64 | 50% | – | 100% | – |\n\nFixed scenarios')
+    expect(card({ run: sampleRun({ stages: [stage('sft', {})] }) })).not.toContain('success before')
+  })
+
   it('names a stage’s dataset of the Hub at its commit, in the text and in the metadata', () => {
     const source = { repo: 'you/talk', revision: 'main', sha: 'c'.repeat(40), config: 'default', split: 'train' }
     const stage = { kind: 'sft' as const, dataset: 'you/talk', source, rows: 9, steps: 6, settings: DEFAULT_STAGE.sft, afterStep: 0, first: {}, last: {} }

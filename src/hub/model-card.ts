@@ -47,7 +47,7 @@ export function modelCard(input: ModelCardInput): string {
     ...(code === null ? [] : [['Code of the run', code] satisfies [string, string]]),
     ['How it was trained', settingsSection(run)],
     ['Reward', [curve ? `![Mean reward of every step, with the least and the most](${encodeURI(curve)})\n` : '', rewardSection(history), log ? `\nEvery step: [${markdownText(log)}](${encodeURI(log)}).` : ''].filter(Boolean).join('\n')],
-    ['Evaluation', evaluationSection(run)],
+    ['Evaluation', evaluationSection(run, step)],
     ['Made with', versionsSection(input)],
     ['Limits', limitsSection(input, step)],
   ]
