@@ -91,6 +91,22 @@ export async function putBack({ engine, config, at }: { engine: RunEngine; confi
   await engine.importState(state)
 }
 
+/** A step that counts as a whole or not at all: where it fails behind its first optimizer step, a loaded run's engine is put back to where the step began, which `kept` holds (null: step 0). */
+export async function wholly<T>(run: Parameters<typeof putBack>[0], kept: TrainerState | null, step: () => Promise<T>): Promise<T> {
+  const { engine } = run
+  const { version } = engine
+  try {
+    return await step()
+  } catch (error) {
+    const isGone = error instanceof PlaygroundError && (error.kind === 'device-lost' || error.kind === 'memory')
+    if (engine.version === version || isGone) throw error
+    await putBack(run, kept)
+    // The run has taken its reference already.
+    if (!kept && engine.lora) engine.freezeReference()
+    throw error
+  }
+}
+
 /** What is not as it was when the run was trained, a sentence each; none when it goes on bit for bit. */
 export function differences(
   { engine: before, environment, version, config: { grpo }, checkpoint }: RunRecord,

@@ -14,7 +14,7 @@ import type { Checkpoint } from './archive'
 import { ChatSession, ENDS_CHAT } from './chat'
 import { Evaluating } from './evaluating'
 import type { RunJournal } from './journal'
-import { checkpointOf, differences, type KeptRun, putBack, restoreInto } from './kept-run'
+import { checkpointOf, differences, type KeptRun, putBack, restoreInto, wholly } from './kept-run'
 import { RunLoader } from './loader'
 import type { PlayDesk } from './play'
 import type { Command, Message } from './protocol'
@@ -337,7 +337,7 @@ export class Runner {
   }
 
   private async train(run: Run, gate: PauseGate, signal: AbortSignal): Promise<void> {
-    const record = await run.trainer.step(gate, signal)
+    const record = await wholly(run, this.lastGood?.state ?? null, () => run.trainer.step(gate, signal))
     this.records.push({ step: record.step, metrics: record.metrics })
     this.stages.saw(record, run)
     this.lastGood = await checkpointOf(run)
