@@ -47,5 +47,7 @@ export const PROMPTS_STRINGS = {
   row: 'Row',
   judged: (names: string) => `Judged by ${names}.`,
   blind: (names: string) => `${names} needs a column solution, which these rows do not have.`,
+  unread: 'Nobody compares the answers with the column solution.',
+  compare: 'Add accuracy_reward',
   notJudged: 'Nobody judges yet: add a reward function under reward_funcs below, or the run cannot be trained.',
 } as const

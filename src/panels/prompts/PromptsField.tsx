@@ -2,10 +2,10 @@
 
 import type { EnvironmentSpec } from '../../core/environment-spec'
 import { datasetOf } from '../../core/environment-spec'
-import { NEEDS_SOLUTION, rewardNames } from '../../core/reward-funcs'
+import { MOST_REWARD_FUNCS, NEEDS_SOLUTION, rewardNames } from '../../core/reward-funcs'
 import { useSetup, useStores } from '../../store/hooks'
 import { PROMPT_ORIGINS, type PromptOrigin, sameDataset } from '../../store/prompts-store'
-import { forPrompts } from '../../store/reward-settings'
+import { forPrompts, withFunction } from '../../store/reward-settings'
 import { Help } from '../../ui/Help'
 import { Segmented } from '../../ui/Segmented'
 import { PROMPTS_STRINGS as W } from '../../ui/prompts-strings'
@@ -84,14 +84,24 @@ export function PromptsField({ spec, choose, within }: PromptsFieldProps) {
 
 /** Who judges, of the settings as they are. */
 function Judged() {
+  const { controller } = useStores()
   const { reward_funcs } = useSetup((s) => s.config.grpo)
   const columns = useColumns()
   const judges = reward_funcs.filter(({ name }) => name !== 'environment')
   const blind = columns === null || columns.includes('solution') ? [] : judges.filter(({ name }) => NEEDS_SOLUTION.includes(name))
   const nobody = judges.length === blind.length
+  // A function of another environment's time stays with the settings, and may look at something else altogether.
+  const unread = columns?.includes('solution') === true && judges.every((func) => !NEEDS_SOLUTION.includes(func.name) && !(func.name === 'custom' && func.code.includes('solution')))
+  const compare = () => controller.edit((config) => ({ ...config, grpo: { ...config.grpo, ...withFunction(config.grpo, { name: 'accuracy_reward' }) } }))
   return (
-    <p className={nobody || blind.length > 0 ? 'why' : 'note'} data-testid="prompts-judged">
+    <p className={nobody || blind.length > 0 || unread ? 'why' : 'note'} data-testid="prompts-judged">
       {nobody ? W.notJudged : W.judged(rewardNames(judges, '').join(', '))} {blind.length > 0 && W.blind(rewardNames(blind, '').join(', '))}
+      {unread && `${W.unread} `}
+      {unread && reward_funcs.length < MOST_REWARD_FUNCS && (
+        <button type="button" className="button small" data-testid="add-accuracy" onClick={compare}>
+          {W.compare}
+        </button>
+      )}
     </p>
   )
 }

@@ -1,6 +1,8 @@
 // @vitest-environment happy-dom
 /** The field for a dataset of prompts: what is asked of the worker, what is shown of its answer, and what is taken. */
+import { act } from 'react'
 import { expect, it } from 'vitest'
+import { OWN_REWARD } from '../../core/reward-funcs'
 import { StoresProvider, useSetup, useStores } from '../../store/hooks'
 import type { Command, Message, PromptsLook } from '../../worker/protocol'
 import { mount } from '../testing/mount'
@@ -68,6 +70,21 @@ it('says that nobody judges where there is nothing to compare with', async () =>
   await page.found()
   await page.press('prompts-use')
   expect(page.text('prompts-judged')).toContain('Nobody judges yet')
+})
+
+it('says that solutions are compared with by nobody where a function of before stayed, and adds the one that compares', async () => {
+  const page = await shown(['solution'])
+  const short = { name: 'custom' as const, called: 'short', code: 'function short({ completions }) { return completions.map(() => 1) }' }
+  const judge = (code: string) => act(async () => page.stores.controller.edit((config) => ({ ...config, grpo: { ...config.grpo, reward_funcs: [OWN_REWARD, { ...short, code }], reward_weights: [1, 2] } })))
+  await judge(short.code)
+  await page.found()
+  await page.press('prompts-use')
+  expect(page.text('prompts-judged')).toContain('Judged by short. Nobody compares the answers with the column solution.')
+  await page.press('add-accuracy')
+  expect(page.grpo()).toMatchObject({ reward_funcs: [short, { name: 'accuracy_reward' }], reward_weights: [2, 1] })
+  expect([page.text('prompts-judged'), page.find('add-accuracy')]).toEqual(['Judged by short, accuracy_reward. ', null])
+  await judge('function short({ solution }) { return solution.map(() => 1) }')
+  expect(page.find('add-accuracy')).toBeNull()
 })
 
 it('keeps what was typed when a look comes to nothing, and forgets what was seen when it is changed', async () => {
