@@ -44,6 +44,9 @@ describe('settings table', () => {
     expect(readSetting(find('temperature'), '1,2,3').ok).toBe(false)
     expect(readSetting(find('max_steps'), '1,000').ok).toBe(false)
     expect(readSetting(find('learning_rate'), 'off').ok).toBe(false)
+    expect(readSetting(find('target_reward'), '−0,5')).toEqual({ ok: true, value: -0.5 })
+    expect(readSetting(find('max_steps'), '0x10').ok).toBe(false)
+    expect(readSetting(find('max_steps'), '1.000').ok).toBe(false)
   })
 
   it('keeps LoRA targets in their own order and each once', () => {

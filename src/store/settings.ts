@@ -3,6 +3,7 @@
 import { z } from 'zod/mini'
 import { EVAL_STRATEGIES, type GrpoConfig, IMPORTANCE_SAMPLING_LEVELS, LORA_TARGETS, type LoraTarget, LOSS_TYPES, MISMATCH_MODES, type RunConfig } from '../core/config'
 import { conflictsOf } from '../core/conflicts'
+import { readNumber, readWhole } from '../core/typed-number'
 
 /** Settings that have a control; TRL's names, with PEFT's r and lora_alpha. */
 export type SettingKey =
@@ -193,7 +194,7 @@ export function readSetting(setting: Setting, text: string): Read<SettingValue> 
   let value: SettingValue = trimmed
   if (setting.kind === 'number') {
     const isOff = setting.off && (trimmed === '' || trimmed === 'off')
-    value = isOff ? null : trimmed === '' ? Number.NaN : Number(setting.integer ? trimmed : trimmed.replace(/^([+-]?\d*),(\d+)$/, '$1.$2'))
+    value = isOff ? null : setting.integer ? readWhole(trimmed) : readNumber(trimmed)
   }
   if (setting.kind === 'flag') value = trimmed === 'true' ? true : trimmed === 'false' ? false : trimmed
   const result = schemaOf(setting).safeParse(value)

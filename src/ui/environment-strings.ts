@@ -106,6 +106,7 @@ export const ENVIRONMENT_STRINGS = {
   description: 'Description',
   hide: 'Leave this tool out',
   parameter: { describe: 'description', values: 'allowed values', list: 'only these values, with commas', minimum: 'at least', maximum: 'at most' },
+  noNumber: (text: string) => `“${text}” is no number: write it as 0.5 or 0,5, without a comma between thousands.`,
   undo: 'Undo the changes of this tool',
   undoAll: 'Back to the environment’s own tools',
   test: 'Test',

@@ -4,6 +4,7 @@ import { type FormEvent, useId, useState } from 'react'
 import { TINY_MODEL } from '../../env/presets'
 import { useChat, useRun, useSetup, useStores } from '../../store/hooks'
 import { specName } from '../../core/environment-spec'
+import { readNumber } from '../../core/typed-number'
 import { occupied } from '../../store/occupied'
 import type { RunView } from '../../store/view'
 import { Help } from '../../ui/Help'
@@ -163,7 +164,7 @@ function NumberChoice({ name, value, accepts, refusal, onChange }: NumberChoiceP
   const [typed, setTyped] = useState<string | null>(null)
   const text = typed ?? String(value)
   const read = (input: string): number | null => {
-    const number = input.trim() === '' ? NaN : Number(input.replace(',', '.'))
+    const number = readNumber(input)
     return accepts(number) ? number : null
   }
   const ok = read(text) !== null

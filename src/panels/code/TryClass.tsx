@@ -5,8 +5,10 @@ import type { EnvironmentSession, Observation } from '../../core/environment'
 import type { PageFunction } from '../../core/environment-spec'
 import { describeError } from '../../core/errors'
 import type { ToolCall } from '../../core/tools'
+import { readWhole } from '../../core/typed-number'
 import type { ClassFacts } from '../../env/custom/class-source'
 import { customEnvironment } from '../../env/custom/environment'
+import { isSeed } from '../../store/display'
 import { CODE_STRINGS as W } from '../../ui/code-strings'
 import { ToolForm } from '../environment/ToolForm'
 import { useAllowed } from './use-allowed'
@@ -61,7 +63,7 @@ export function TryClass({ func, facts }: { func: PageFunction; facts: ClassFact
       await session.current?.close()
       if (session.current === null) await environment.connect()
       session.current = await environment.open()
-      const seen = await session.current.reset({ seed: Number(seed), episode_id: 'bench', split })
+      const seen = await session.current.reset({ seed: readWhole(seed), episode_id: 'bench', split })
       setPlaying(!seen.done)
       return entryOf('reset', seen)
     })
@@ -79,7 +81,7 @@ export function TryClass({ func, facts }: { func: PageFunction; facts: ClassFact
       const reward = await (session.current as EnvironmentSession).finalReward?.()
       return { what: 'get_reward', text: reward === null || reward === undefined ? W.unscorable : W.judged, reward: reward ?? null, done: false, logs: [] }
     })
-  const badSeed = !/^\d{1,9}$/.test(seed)
+  const badSeed = !isSeed(readWhole(seed))
   return (
     <section className="try-class" aria-labelledby={id}>
       <h3 id={id}>{W.bench}</h3>

@@ -1,6 +1,7 @@
 /** Which episode is compared: split, seed, and how its tokens are chosen. */
 
 import { useId, useState } from 'react'
+import { readWhole } from '../../core/typed-number'
 import { isSeed } from '../../store/display'
 import { useDisplay, useStores } from '../../store/hooks'
 import { Help } from '../../ui/Help'
@@ -39,7 +40,7 @@ function Seed({ seed, among, onChange }: { seed: number; among: readonly number[
   const id = useId()
   const [typed, setTyped] = useState<string | null>(null)
   const text = typed ?? String(seed)
-  const read = (value: string) => (/^\s*\d+\s*$/.test(value) && isSeed(Number(value)) ? Number(value) : null)
+  const read = (value: string) => (isSeed(readWhole(value)) ? readWhole(value) : null)
   const ok = read(text) !== null
   const change = (value: string) => {
     setTyped(value)

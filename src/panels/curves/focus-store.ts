@@ -1,6 +1,7 @@
 /** What all curves share while they are looked at: the place under the pointer, the range, the runs that are hidden. No React. */
 
 import { createStore, type StoreApi } from 'zustand/vanilla'
+import { readNumber } from '../../core/typed-number'
 
 export interface CurveFocus {
   /** Place on the axis under the pointer or the keyboard; drawn in every chart. */
@@ -23,7 +24,7 @@ export function createCurveFocus(): CurveFocusStore {
 
 /** The range of two numbers that a person wrote; empty text is the end of what there is. null where it holds nothing. */
 export function readRange(from: string, to: string, full: readonly [number, number]): readonly [number, number] | null {
-  const low = from.trim() === '' ? full[0] : Number(from)
-  const high = to.trim() === '' ? full[1] : Number(to)
-  return Number.isFinite(low) && Number.isFinite(high) && low < high ? [low, high] : null
+  const low = from.trim() === '' ? full[0] : readNumber(from)
+  const high = to.trim() === '' ? full[1] : readNumber(to)
+  return low < high ? [low, high] : null
 }

@@ -24,6 +24,7 @@ it('keys lead along a curve and not beyond it', () => {
 it('a range is two numbers, the first below the second; an empty field is the end', () => {
   expect([readRange('2', '5', [1, 9]), readRange('', '5', [1, 9]), readRange('4', '', [1, 9])]).toEqual([[2, 5], [1, 5], [4, 9]])
   expect([readRange('5', '2', [1, 9]), readRange('a', '2', [1, 9]), readRange('3', '3', [1, 9])]).toEqual([null, null, null])
+  expect(readRange('1,5', '2,5', [1, 9])).toEqual([1.5, 2.5])
 })
 
 it('a metric is found by any part of its name or label', () => {

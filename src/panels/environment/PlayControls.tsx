@@ -1,6 +1,7 @@
 /** Seed, Reset, State, End, Test seeds, and what the environment is doing now. */
 
 import { useId, useState } from 'react'
+import { readWhole } from '../../core/typed-number'
 import { usePlay, useSetup, useStores } from '../../store/hooks'
 import { Help } from '../../ui/Help'
 import { S } from '../../ui/strings'
@@ -10,8 +11,8 @@ const MAX_SEED = 2 ** 31 - 2
 
 /** The seed that was typed; null for what is none. */
 function readSeed(text: string): number | null {
-  const seed = Number(text)
-  return /^\d+$/.test(text.trim()) && seed <= MAX_SEED ? seed : null
+  const seed = readWhole(text)
+  return seed >= 0 && seed <= MAX_SEED ? seed : null
 }
 
 export function PlayControls() {

@@ -3,6 +3,7 @@
 import { type ReactNode, useId, useState } from 'react'
 import type { ToolEdit } from '../../core/tool-edits'
 import type { JsonSchema, Tool } from '../../core/tools'
+import { readNumber } from '../../core/typed-number'
 import { usePlay, useSetup, useStores } from '../../store/hooks'
 import { findEdit, withEdit, withoutEdit } from '../../store/tool-edits'
 import { S } from '../../ui/strings'
@@ -71,24 +72,23 @@ interface TextEditProps {
   long?: boolean
 }
 
-/** Shows the value, or what was typed and refused. */
+/** Shows what was typed while a person is at it, or it was refused; else the value. */
 function TextEdit({ label, testId, value, onChange, note = '', long = false }: TextEditProps) {
   const id = useId()
-  const [refused, setRefused] = useState<{ text: string; why: string } | null>(null)
-  const change = (text: string) => {
-    const why = onChange(text)
-    setRefused(why === null ? null : { text, why })
-  }
+  const [typed, setTyped] = useState<{ text: string; why: string | null } | null>(null)
+  const why = typed?.why ?? null
+  const change = (text: string) => setTyped({ text, why: onChange(text) })
   const common = {
     id,
     'data-testid': testId,
-    value: refused?.text ?? value,
+    value: typed?.text ?? value,
     spellCheck: false,
-    'aria-invalid': refused !== null,
+    'aria-invalid': why !== null,
     'aria-describedby': `${id}-note`,
+    onBlur: () => why === null && setTyped(null),
   }
   return (
-    <div className={refused ? 'tool-field invalid' : 'tool-field'}>
+    <div className={why === null ? 'tool-field' : 'tool-field invalid'}>
       <label htmlFor={id}>{label}</label>
       {long ? (
         <textarea {...common} rows={2} onChange={(e) => change(e.target.value)} />
@@ -96,9 +96,9 @@ function TextEdit({ label, testId, value, onChange, note = '', long = false }: T
         <input {...common} autoComplete="off" autoCapitalize="off" onChange={(e) => change(e.target.value)} />
       )}
       <span className="tool-hint" id={`${id}-note`}>
-        {refused ? (
+        {why !== null ? (
           <span className="why" role="alert">
-            {refused.why}
+            {why}
           </span>
         ) : (
           note && <span className="note">{note}</span>
@@ -190,7 +190,8 @@ interface LimitsProps {
 function Limits({ name, restricted, onChange }: LimitsProps) {
   const set = (which: 'minimum' | 'maximum', text: string) => {
     const { minimum, maximum } = restricted ?? {}
-    const value = text.trim() === '' ? undefined : Number(text.replace(',', '.'))
+    const value = text.trim() === '' ? undefined : readNumber(text)
+    if (Number.isNaN(value)) return E.noNumber(text)
     const next = { minimum, maximum, [which]: value }
     return onChange({ ...(next.minimum === undefined ? {} : { minimum: next.minimum }), ...(next.maximum === undefined ? {} : { maximum: next.maximum }) })
   }

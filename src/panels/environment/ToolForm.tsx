@@ -86,10 +86,7 @@ function FieldControl({ field, text, why, onChange }: FieldControlProps) {
       ) : field.kind === 'number' ? (
         <input
           {...common}
-          type="number"
-          step={field.integer ? 1 : 'any'}
-          min={field.minimum ?? undefined}
-          max={field.maximum ?? undefined}
+          inputMode={field.integer ? 'numeric' : 'decimal'}
           autoComplete="off"
           onChange={(e) => onChange(e.target.value)}
         />

@@ -2,6 +2,7 @@
 import { act, type ReactNode } from 'react'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { AppendedToken, TrainEvent } from '../../core/events'
+import type { JsonSchema } from '../../core/tools'
 import { StoresProvider } from '../../store/hooks'
 import { engineMessages } from '../../store/testing/script'
 import type { Message, PlayObservation, PlayResult } from '../../worker/protocol'
@@ -249,15 +250,32 @@ describe('the tools', () => {
     expect(page.lineOf('lane_change')).toContain('left out')
   })
 
-  it('numbers are narrowed by limits', async () => {
-    const [first, ...rest] = engineMessages()
-    const messages = [first as Message, ...rest].map((m): Message =>
-      m.type === 'environment'
-        ? { ...m, tools: [{ type: 'function', function: { name: 'go', description: '', parameters: { type: 'object', properties: { n: { type: 'integer', minimum: 0 } } } } }] }
-        : m,
+  /** With the tool that a number `n` of this schema is given to, and its editor open. */
+  const openLimits = async (n: JsonSchema) => {
+    const messages = engineMessages().map((m): Message =>
+      m.type === 'environment' ? { ...m, tools: [{ type: 'function', function: { name: 'go', description: '', parameters: { type: 'object', properties: { n } } } }] } : m,
     )
     const page = await open(<ToolList />, messages)
     await page.press('edit-tool-go')
+    return page
+  }
+
+  it('a limit between whole numbers can be written key by key', async () => {
+    const page = await openLimits({ type: 'number' })
+    for (const text of ['0', '0,', '0,5']) {
+      await page.type(page.find('minimum-n'), text)
+      expect(page.find<HTMLInputElement>('minimum-n')?.value).toBe(text)
+    }
+    expect(page.edits()).toEqual([{ kind: 'restrict', tool: 'go', parameter: 'n', minimum: 0.5 }])
+    await page.type(page.find('minimum-n'), '0,5x')
+    expect(page.host.querySelector('[role="alert"]')?.textContent).toContain('“0,5x” is no number')
+    await page.type(page.find('minimum-n'), '0,25')
+    await act(async () => page.find('minimum-n')?.dispatchEvent(new FocusEvent('focusout', { bubbles: true })))
+    expect(page.find<HTMLInputElement>('minimum-n')?.value).toBe('0.25')
+  })
+
+  it('numbers are narrowed by limits', async () => {
+    const page = await openLimits({ type: 'integer', minimum: 0 })
     await page.type(page.find('maximum-n'), '5')
     await page.type(page.find('minimum-n'), '1')
     expect(page.edits()).toEqual([{ kind: 'restrict', tool: 'go', parameter: 'n', maximum: 5, minimum: 1 }])

@@ -2,6 +2,7 @@
 
 import { checkToolCall } from '../../core/tool-schema'
 import type { JsonSchema, Tool, ToolCall } from '../../core/tools'
+import { readNumber, readWhole } from '../../core/typed-number'
 
 export type Scalar = string | number | boolean
 
@@ -84,9 +85,9 @@ export function readField(field: Field, text: string): ReadField {
       return value === undefined ? { ok: false, why: `Choose a value for ${name}.` } : { ok: true, value }
     }
     case 'number': {
-      const value = empty ? Number.NaN : Number(text.replace(',', '.'))
       const { integer, minimum, maximum } = field
-      const fits = Number.isFinite(value) && (!integer || Number.isInteger(value)) && value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity)
+      const value = integer ? readWhole(text) : readNumber(text)
+      const fits = value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity)
       return fits ? { ok: true, value } : { ok: false, why: `${name} must be ${limitsOf(field)}${empty ? '' : `, not "${text}"`}.` }
     }
     case 'json':
@@ -120,7 +121,7 @@ export function readValues(text: string, schema: JsonSchema): Scalar[] {
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .map((part) => {
-      if (type === 'number' || type === 'integer') return Number.isNaN(Number(part)) ? part : Number(part)
+      if (type === 'number' || type === 'integer') return Number.isNaN(readNumber(part)) ? part : readNumber(part)
       if (type === 'boolean') return part === 'true' ? true : part === 'false' ? false : part
       return part
     })

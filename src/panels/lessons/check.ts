@@ -1,5 +1,6 @@
 /** Reads what a pupil typed and judges it against the answer. */
 
+import { readNumber as readTyped } from '../../core/typed-number'
 import type { Question } from './card'
 import type { AnswerValue } from '../../store/lesson-progress'
 
@@ -8,12 +9,9 @@ export type Verdict = 'right' | 'near' | 'off'
 
 /** '0.5', '−0,5', '1/3', '20 %' (as 20); null for what is no number. */
 export function readNumber(text: string): number | null {
-  const plain = text.trim().replace('\u2212', '-').replace(',', '.').replace(/\s*%$/, '')
-  const [above = '', below, ...more] = plain.split('/')
+  const [above = '', below = '1', ...more] = text.trim().replace(/\s*[%％]$/, '').split('/')
   if (more.length > 0) return null
-  const decimal = /^[+-]?(\d+\.?\d*|\.\d+)$/
-  if (!decimal.test(above.trim()) || (below !== undefined && !decimal.test(below.trim()))) return null
-  const value = below === undefined ? Number(above) : Number(above) / Number(below)
+  const value = readTyped(above) / readTyped(below)
   return Number.isFinite(value) ? value : null
 }
 

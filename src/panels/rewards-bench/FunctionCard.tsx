@@ -2,6 +2,7 @@
 
 import { useCallback, useId, useState } from 'react'
 import { ENVIRONMENT_TAKES, LONGEST_CODE, readRewards, type RewardFunc } from '../../core/reward-funcs'
+import { readNumber } from '../../core/typed-number'
 import { functionProblems } from '../../env/custom/class-source'
 import { useSetup, useStores } from '../../store/hooks'
 import { withChanged, withoutFunction, withWeight } from '../../store/reward-settings'
@@ -51,8 +52,7 @@ export function FunctionCard({ func, at, last }: { func: RewardFunc; at: number;
 /** What was typed stays until it is a number that the function takes. */
 function NumberField({ label, value, check, onChange }: { label: string; value: number; check: (value: number) => boolean; onChange: (value: number) => void }) {
   const [typed, setTyped] = useState<string | null>(null)
-  const read = (text: string) => Number(text.replace(',', '.'))
-  const isRight = (text: string) => text.trim() !== '' && Number.isFinite(read(text)) && check(read(text))
+  const isRight = (text: string) => !Number.isNaN(readNumber(text)) && check(readNumber(text))
   return (
     <label className="reward-param">
       {label}
@@ -63,7 +63,7 @@ function NumberField({ label, value, check, onChange }: { label: string; value: 
         value={typed ?? String(value)}
         onChange={(e) => {
           setTyped(e.target.value)
-          if (isRight(e.target.value)) onChange(read(e.target.value))
+          if (isRight(e.target.value)) onChange(readNumber(e.target.value))
         }}
         onBlur={() => setTyped(null)}
       />

@@ -1,6 +1,7 @@
 /** A stage's data: pasted, chosen or dropped, from the Hub, or taken from the last step's episodes. */
 
 import { useId, useState } from 'react'
+import { readNumber } from '../../core/typed-number'
 import { DATASET_FILE_STRINGS } from '../../ui/dataset-file-strings'
 import { DatasetFileButton, DropsDataset } from '../../ui/DatasetFile'
 import { Help } from '../../ui/Help'
@@ -104,7 +105,7 @@ function FromPlay() {
   const stage = useStageActions()
   const kind = useStage((view) => view.kind)
   const [least, setLeast] = useState('1')
-  const number = least.trim() === '' ? NaN : Number(least)
+  const number = readNumber(least)
   return (
     <span className="stage-play">
       <button type="button" className="button small" data-testid="stage-play" disabled={kind === 'sft' && Number.isNaN(number)} onClick={() => stage.fromPlay(number)}>

@@ -1,6 +1,7 @@
 /** A number of a stage: its name, a '?', its control. What was typed stays; what cannot be taken says why and what it must be. */
 
 import { useEffect, useId, useState } from 'react'
+import { readNumber } from '../../core/typed-number'
 import { Help } from '../../ui/Help'
 import { STAGE_STRINGS as W } from '../../ui/stage-strings'
 
@@ -17,11 +18,9 @@ interface NumberFieldProps {
   onRefused: (why: string) => () => void
 }
 
-const read = (text: string): number => (text.trim() === '' ? NaN : Number(text.replace('−', '-')))
-
 /** Why a text is no such number, as half a sentence; null where it is one. */
 function whyNot(name: string, text: string, must: NumberFieldProps['must']): string | null {
-  const value = read(text)
+  const value = readNumber(text)
   const wanted = Number.isFinite(value) ? must(value) : W.number
   return wanted === null ? null : W.must(name, wanted)
 }
@@ -34,7 +33,7 @@ export function NumberField({ name, help, testId, value, disabled, must, onChang
   useEffect(() => (why === null ? undefined : onRefused(why)), [why, onRefused])
   const change = (input: string) => {
     setTyped(input)
-    if (whyNot(name, input, must) === null) onChange(read(input))
+    if (whyNot(name, input, must) === null) onChange(readNumber(input))
   }
   return (
     <div className={why === null ? 'field' : 'field invalid'}>

@@ -69,7 +69,7 @@ describe('before GRPO', () => {
     expect([page.find('stage-train')?.disabled, page.text('stage-status')]).toEqual([true, 'learning_rate must be a number. Correct it first.'])
     await page.type('stage-learning_rate', '1')
     expect(page.text('stage-status')).toBe('learning_rate must be above 0 and below 1. Correct it first.')
-    await page.type('stage-learning_rate', '0.001')
+    await page.type('stage-learning_rate', '0,001')
     expect(page.text('stage-status')).not.toContain('learning_rate')
     await page.type('stage-learning_rate', '0.02')
     expect(page.find('stage-train')?.disabled).toBe(true)
@@ -139,7 +139,7 @@ describe('before GRPO', () => {
 
   it('takes episodes of a step as data, and refuses files of another kind', async () => {
     const page = await open()
-    await page.type('stage-least', '0.5')
+    await page.type('stage-least', '0,5')
     await page.press('stage-play')
     expect(page.last()).toMatchObject({ type: 'stage-rows', kind: 'sft', least: 0.5 })
     await page.say({ type: 'stage-rows', requestId: 1, result: { ok: false, error: 'No episode has it.' } })

@@ -3,6 +3,7 @@
 import { useId, useState } from 'react'
 import { wilson } from '../../core/interval'
 import type { EvaluationRecord, RunRecord } from '../../core/run-record'
+import { readWhole } from '../../core/typed-number'
 import { useRun, useRuns, useStores, useTakeAway } from '../../store/hooks'
 import { loadedId } from '../../store/runs-store'
 import { isActive, isMidStep, type RunView } from '../../store/view'
@@ -26,8 +27,8 @@ export function Evaluation({ run }: { run: RunRecord }) {
   const [base, setBase] = useState(false)
   // Where every weight is trained there is no base beneath.
   const hasBase = run.lora !== null
-  const episodes = Number(text)
-  const ok = /^\d+$/.test(text.trim()) && episodes >= 1 && episodes <= MOST
+  const episodes = readWhole(text)
+  const ok = episodes >= 1 && episodes <= MOST
   const why = loaded ? unready : words.notLoaded
   const kept = run.evaluations
   // Until the list of runs has them, what was measured just now is shown as it came.

@@ -4,6 +4,7 @@ import type { GrpoConfig } from '../../core/config'
 import { MOST_MEMBERS } from '../../core/environment-spec-schema'
 import { type EnvironmentSpec, type MixMember, type PromptSource, type SingleSpec, specName } from '../../core/environment-spec'
 import { isOwnRewardAlone, OWN_REWARD } from '../../core/reward-funcs'
+import { readNumber } from '../../core/typed-number'
 import { nameServer } from '../../store/server-name'
 
 export type MixSpec = Extract<EnvironmentSpec, { kind: 'mix' }>
@@ -34,8 +35,8 @@ export function shares(members: readonly Pick<MixMember, 'weight'>[]): number[] 
 
 /** What was typed as a weight, or null where it is none. */
 export function readWeight(text: string): number | null {
-  const value = Number(text.replace(',', '.'))
-  return text.trim() !== '' && Number.isFinite(value) && value > 0 && value <= 1e6 ? value : null
+  const value = readNumber(text)
+  return value > 0 && value <= 1e6 ? value : null
 }
 
 export const withMember = (spec: MixSpec, environment: SingleSpec): MixSpec => ({ ...spec, members: [...spec.members, memberOf(environment)] })
