@@ -257,7 +257,7 @@ export class ChatFormat {
   /** User and system text is plain. An assistant's message keeps its tags (the template reads them) but no special token. */
   private markMessage(message: ChatMessage, marks: Marks): ChatMessage {
     const { content, role } = message
-    if (role === 'assistant') return this.protect(message, marks, true)
+    if (role === 'assistant') return withBlanks(this.protect(message, marks, true), marks)
     if (content === '') return { ...message }
     return { ...message, content: (role === 'tool' ? marks.environment : marks.user) + content + marks.end }
   }
@@ -297,6 +297,17 @@ function freeMarks(text: string): Marks {
     throw new PlaygroundError('environment', 'The text uses every private-use character of Unicode.', 'Shorten the text.')
   }
   return { user, environment, end }
+}
+
+/**
+ * A turn whose blanks survive the template. Qwen3's strips line breaks around thoughts and answers, strip('\n'), for which the library that runs
+ * it strips every blank: an end mark, which is cut out again, stands between a blank and where it would be stripped.
+ */
+function withBlanks(message: ChatMessage, { end }: Marks): ChatMessage {
+  const behind = (text: string): string => text.replaceAll(/((?:^|<\/?think>)\n*)(?=[^\S\n])/g, `$1${end}`).replaceAll(/(?<=[^\S\n])(?=\n*<\/think>)/g, end)
+  const { content, reasoning_content } = message
+  if (reasoning_content === undefined) return { ...message, content: behind(content) }
+  return { ...message, content: behind(content), reasoning_content: behind(reasoning_content).replace(/(?<=[^\S\n])(?=\n*$)/, end) }
 }
 
 /** Splits a rendering into template text and the foreign text between marks. Marks do not nest. */

@@ -67,6 +67,26 @@ describe('messages', () => {
       expect(text(chat, example)).toContain(`${written(3)}<|im_end|>\n${between}${THOUGHT}Done<|im_end|>\n<|im_start|>user\nThanks<|im_end|>\n`)
     }
   })
+  it('keep blanks at the beginning of an answer and around a thought: of them the template takes line breaks alone', () => {
+    const said = [
+      ['    return x', '<think>\n\n</think>\n\n    return x'],
+      ['\n\t- one\n', '<think>\n\n</think>\n\n\t- one\n'],
+      ['<think>\n  a \n</think>\n\n b', '<think>\n  a \n</think>\n\n b'],
+      ['\u00a0', '<think>\n\n</think>\n\n\u00a0'],
+    ] as const
+    for (const [content, written] of said) {
+      const messages = [{ role: 'user', content: 'Go' }, { role: 'assistant', content }]
+      for (const settings of [own, all]) expect(text(on, only(sftExamples(rows({ messages }), on, settings)))).toBe(`<|im_start|>user\nGo<|im_end|>\n<|im_start|>assistant\n${written}<|im_end|>\n`)
+    }
+    const apart = only(sftExamples(rows({ messages: [{ role: 'user', content: 'Go' }, { role: 'assistant', content: ' ', reasoning_content: '\n a ', tool_calls: [call(1)] }] }), on, own))
+    expect(targets(on, apart)).toEqual(['<think>\n a \n</think>\n\n \n<tool_call>\n{"name": "go", "arguments": {"x": 1, "y": "a b"}}\n</tool_call><|im_end|>\n'])
+    // Two answers that differ in a blank alone are two.
+    const { examples } = dpoExamples(rows({ prompt: [{ role: 'user', content: 'Go' }], chosen: [{ role: 'assistant', content: ' x' }], rejected: [{ role: 'assistant', content: 'x' }] }), on, own)
+    expect(examples[0]?.chosen.ids).not.toEqual(examples[0]?.rejected.ids)
+    const earlier = only(sftExamples(rows({ messages: [{ role: 'user', content: 'Go' }, { role: 'assistant', content: ' x ' }] }), old, own))
+    expect(text(old, earlier)).toContain('<|im_start|>assistant\n x <|im_end|>\n')
+  })
+
   it('of Qwen2.5 have no thought', () => {
     const example = only(sftExamples(rows({ messages: played.slice(0, 5), tools: [TOOL] }), old, own))
     expect(targets(old, example)).toHaveLength(2)
