@@ -55,6 +55,7 @@ export const S = {
     systemPrompt: 'System prompt',
     userPrompt: 'User prompt',
     noPrompt: 'none',
+    sceneComes: 'An episode draws its scene here while it is played.',
     observationFollows: 'The first observation follows the user prompt.',
     tools: 'Tools',
     toolless: 'None: the model answers in one turn.',

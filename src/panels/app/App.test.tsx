@@ -62,6 +62,7 @@ describe('the page', () => {
     expect(page.text('badge')).toContain('seed 7')
     expect(page.text('tools')).toContain('lane_change(direction)')
     expect(page.text('episode-7')).toContain('not started')
+    expect(page.host.querySelector('.scene.coming')?.textContent).toBe('An episode draws its scene here while it is played.')
     await page.press('train')
     expect(page.port.sent.map((c) => c.type)).toEqual(['configure', 'train'])
   })

@@ -112,7 +112,7 @@ function CurrentScene() {
   if (scene !== undefined) return <SceneView scene={scene} />
   // Its place is kept, so that nothing below is pushed away when the recording or the first episode comes.
   const kept = coming ? 'lane' : drawn
-  return kept && <div className={`scene coming ${kept}`} />
+  return kept && <div className={`scene coming ${kept}`}>{!coming && <p className="note">{S.task.sceneComes}</p>}</div>
 }
 
 function PromptsEdit() {
