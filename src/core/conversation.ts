@@ -71,9 +71,22 @@ function toolCall({ function: { name, arguments: given } }: z.infer<typeof callS
     }
   }
   if (!isRecord(args)) throw new FieldFault(`${field}.function.arguments`, 'It is no JSON object', 'Write an object: {"a": 1}.')
+  const inexact = inexactIn(args)
+  if (inexact !== null) throw new FieldFault(`${field}.function.arguments`, `It holds the whole number ${inexact} or one beside it: JavaScript keeps such large ones only roughly, and other digits would be trained`, 'Write it as a text: "…".')
   // A Parquet table has every field of every row: what a call does not have is null there.
   const own = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
   return { type: 'function', function: { name, arguments: own } }
+}
+
+/** The first whole number that may have been another when it was read; null without any. No recursion: nobody has limited the levels. */
+function inexactIn(value: unknown): number | null {
+  const open = [value]
+  while (open.length > 0) {
+    const each = open.shift()
+    if (Number.isInteger(each) && !Number.isSafeInteger(each)) return each as number
+    if (typeof each === 'object' && each !== null) open.push(...(Object.values(each) as unknown[]))
+  }
+  return null
 }
 
 /** What a value is, in words. */

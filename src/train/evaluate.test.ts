@@ -1,6 +1,7 @@
 /** Evaluation on fixed scenarios. */
 import { describe, expect, it } from 'vitest'
 import type { TrainEvent } from '../core/events'
+import { promptsEnvironment } from '../env/prompts/environment'
 import { evaluate, type EvaluationRequest } from './evaluate'
 import { bandit, banditConfig, banditEngine, chat } from './testing/bandit'
 
@@ -41,6 +42,27 @@ describe('evaluate', () => {
     expect(new Set(first.seen).size).toBe(64)
     expect(await scenarios({ config: banditConfig({ seed: 7, temperature: 0.1, top_k: 1 }) })).toEqual(first)
     expect((await scenarios({ split: 'train' })).seen).not.toEqual(first.seen)
+  })
+
+  it('plays each row of a dataset once, and no more than there are: a row again would make the interval too narrow', async () => {
+    const rows = (count: number, from: number) => Array.from({ length: count }, (_, i) => ({ place: `line ${i + 1}`, row: { prompt: `Question ${from + i}` } }))
+    const environment = promptsEnvironment({ name: 'rows', seed: 1, system_prompt: '', read: () => Promise.resolve({ rows: rows(5, 0), heldout: rows(3, 5), problems: [], more: false }) })
+    await environment.connect()
+    const config = banditConfig({ reward_funcs: [{ name: 'custom', called: 'mine', code: '' }] })
+    const asked: string[] = []
+    const callCustom: NonNullable<EvaluationRequest['callCustom']> = (_, { prompts }) => {
+      asked.push(...prompts.map((messages) => messages.at(-1)?.content ?? ''))
+      return Promise.resolve({ rewards: prompts.map(() => 1) })
+    }
+    const played = async (split: EvaluationRequest['split'], episodes: number) => {
+      asked.length = 0
+      const result = await evaluate(request({ environment, config, callCustom, split, episodes, greedy: true }).made)
+      expect(new Set(asked).size).toBe(asked.length)
+      return [result.episodes, asked.length]
+    }
+    expect(await played('heldout', 64)).toEqual([3, 3])
+    expect(await played('train', 64)).toEqual([5, 5])
+    expect(await played('train', 2)).toEqual([2, 2])
   })
 
   it('reports progress and no training events', async () => {

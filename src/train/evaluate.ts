@@ -23,7 +23,7 @@ export interface EvaluationRequest {
   chat: ChatFormat
   config: RunConfig
   split: 'train' | 'heldout'
-  /** One scenario each. At least 256 for a rate that is good to about ±3 points. */
+  /** One scenario each; of a dataset at most as many as it has rows. At least 256 for a rate that is good to about ±3 points. */
   episodes: number
   /** The likeliest token each time, instead of one that is drawn. */
   greedy?: boolean
@@ -56,8 +56,9 @@ export interface Evaluation {
  * @throws PlaygroundError 'environment' when no episode can be scored, 'stopped' when the signal aborts
  */
 export async function evaluate(request: EvaluationRequest): Promise<Evaluation> {
-  const { engine, environment, chat, config, split, episodes: total, greedy = false, step = 0, callCustom, onEvent, gate, signal } = request
+  const { engine, environment, chat, config, split, greedy = false, step = 0, callCustom, onEvent, gate, signal } = request
   const seed = evaluationSeed(split)
+  const total = Math.min(request.episodes, rowsOf(environment, split))
   let done = 0
   onEvent({ type: 'evaluation', split, done, total })
   const episodes = await rollout({
@@ -103,6 +104,12 @@ export async function evaluate(request: EvaluationRequest): Promise<Evaluation> 
     onEvent({ type: 'notice', level: 'warning', text })
   }
   return { success, reward, episodes: episodes.length, unscorable, metrics }
+}
+
+/** A row that is played again says nothing new, and would make the figures look surer than they are. Infinity where no rows are read. */
+function rowsOf({ dataset }: Pick<Environment, 'dataset'>, split: EvaluationRequest['split']): number {
+  if (!dataset) return Infinity
+  return split === 'heldout' && dataset.heldOut > 0 ? dataset.heldOut : dataset.rows
 }
 
 /** What an evaluation that is ended says. */

@@ -72,8 +72,8 @@ export class Evaluating {
     const split = run.environment.heldOut ? 'heldout' : 'train'
     const began = this.now()
     const onEvent = (event: TrainEvent): void => this.onEvent(event.type === 'evaluation' ? { ...event, step } : event)
-    const { metrics, reward, success, unscorable } = await evaluate({ ...run, split, episodes, greedy, step, onEvent, gate, signal })
-    const scorable = episodes - unscorable
+    const { metrics, reward, success, unscorable, episodes: played } = await evaluate({ ...run, split, episodes, greedy, step, onEvent, gate, signal })
+    const scorable = played - unscorable
     return {
       step,
       split,

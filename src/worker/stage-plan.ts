@@ -98,8 +98,8 @@ export class StagePlan {
       if (event.type === 'evaluation') tell(doing, event.done, event.total)
     }
     try {
-      const { success, reward, metrics } = await evaluate({ ...run, split: run.environment.heldOut ? 'heldout' : 'train', episodes, greedy, onEvent, gate, signal })
-      return { episodes, success, valid: metrics['eval_exit/env_done'] ?? 0, reward }
+      const { success, reward, metrics, episodes: played } = await evaluate({ ...run, split: run.environment.heldOut ? 'heldout' : 'train', episodes, greedy, onEvent, gate, signal })
+      return { episodes: played, success, valid: metrics['eval_exit/env_done'] ?? 0, reward }
     } catch (error) {
       if (!(error instanceof PlaygroundError) || error.kind !== 'environment') throw error
       this.warn(`The policy could not be measured ${doing} the stage. ${describeError(error)}`)

@@ -4,6 +4,10 @@ import { LINES_BEFORE, workerSource } from './sandbox-source'
 
 const read = (answer: object, completions = 2) => readAnswer('mine', { id: 1, ...answer }, completions, 10)
 
+/** What structured clones can carry and JSON cannot. */
+const CIRCLE: { self?: unknown } = {}
+CIRCLE.self = CIRCLE
+
 describe('answers of the sandbox', () => {
   it('are numbers, null for no opinion, and means of what was logged', () => {
     expect(read({ rewards: [1, null, undefined, Number.NaN, true], metrics: { length: [1, 3] }, logs: ['hi'] }, 5)).toEqual({ rewards: [1, null, null, null, 1], metrics: { length: 2 }, counts: { length: 2 }, logs: ['hi'], nan: 1 })
@@ -16,6 +20,8 @@ describe('answers of the sandbox', () => {
     [{ rewards: ['1', 1] }, 'gave completion 1 "1", which is no number'],
     [{ rewards: [1] }, '1 rewards for 2 completions'],
     [{ rewards: [1, 'good'] }, 'gave completion 2 "good", which is no number'],
+    [{ rewards: [1n, 2] }, 'gave completion 1 1n, which is no number'],
+    [{ rewards: [1, CIRCLE] }, 'gave completion 2 an object, which is no number'],
     [{ rewards: [1, Infinity] }, 'gave completion 2 Infinity'],
     [{ timedOut: true }, 'longer than 10 s'],
     [{ refused: true }, 'was not allowed to run'],

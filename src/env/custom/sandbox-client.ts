@@ -134,4 +134,14 @@ function readReward(called: string, reward: unknown, i: number): number | null {
   throw new PlaygroundError('config', `The reward function ${called} gave completion ${i + 1} ${describe(reward)}, which is no number.`, 'Return a finite number, or null for no opinion.')
 }
 
-const describe = (value: unknown): string => (value === undefined ? 'nothing' : typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? 'something else')).slice(0, 60)
+const describe = (value: unknown): string => (value === undefined ? 'nothing' : typeof value === 'number' ? String(value) : written(value)).slice(0, 60)
+
+/** JSON, where that can be: of a BigInt, or of an object that holds itself, it cannot. */
+function written(value: unknown): string {
+  if (typeof value === 'bigint') return `${value}n`
+  try {
+    return JSON.stringify(value) ?? 'something else'
+  } catch {
+    return 'an object'
+  }
+}

@@ -90,6 +90,9 @@ describe('readRow', () => {
     expect(fault({ text: 'a', tools: [{ name: 'x' }] })).toMatch(/^tools\[0\] \| It is no tool/)
     expect(fault({ text: 'a', chat_template_kwargs: { chat_template: 'x' } })).toMatch(/^chat_template_kwargs\.chat_template/)
     expect(fault({ messages: [user, { role: 'assistant', content: '', tool_calls: [{ function: { name: 'go', arguments: '[1]' } }] }] })).toMatch(/arguments \| It is no JSON object/)
+    const numbers = (args: string) => JSON.parse(`{"messages":[{"role":"user","content":"Q"},{"role":"assistant","tool_calls":[{"function":{"name":"go","arguments":${args}}}]}]}`) as Record<string, unknown>
+    for (const args of ['{"a": {"id": [12345678901234567890]}}', '"{\\"a\\": 9007199254740993}"']) expect(fault(numbers(args))).toMatch(/^messages\[1\]\.tool_calls\[0\]\.function\.arguments \| It holds the whole number \d+ or one beside it: .* \| Write it as a text/)
+    expect(fault(numbers('{"a": 9007199254740991, "b": 0.1, "c": "12345678901234567890"}'))).toBeNull()
   })
 })
 

@@ -200,7 +200,7 @@ export const SETTING_EXPLAINERS: Record<SettingKey | 'target_modules' | 'backend
   eval_on_start: from('trlConfig', 'Also evaluates before the first step, which is the “before” that everything later is compared with. Read with eval_strategy steps alone. TRL has it off; here it is on.'),
   eval_episodes: from(
     'wilson',
-    'Episodes of an evaluation, each of another scenario; always the same ones, so that two evaluations can be compared. With 32 the 95 % interval is up to ±17 points wide, with 100 ±10, with 400 ±5. The page’s own name: TRL plays as many as eval_dataset has rows.',
+    'Episodes of an evaluation, each of another scenario, of a dataset at most as many as it has rows; always the same ones, so that two evaluations can be compared. With 32 the 95 % interval is up to ±17 points wide, with 100 ±10, with 400 ±5. The page’s own name: TRL plays as many as eval_dataset has rows.',
   ),
   eval_greedy: from('trlConfig', 'Evaluations take the likeliest token each time, which shows the policy’s best guess without luck. Off, tokens are drawn at temperature 1, which shows what it does when it explores. The page’s own name: TRL draws as in training.'),
 }
