@@ -294,6 +294,7 @@ describe('typed servers', () => {
     ['token ids', { missing: missing('tokens'), wrong: wrong('tokens', 'list_type'), state: { history_messages: [], history_tokens: [] } }, 'token ids of the server’s own tokenizer'],
     ['a union of actions', { missing: errorFrame('VALIDATION_ERROR', '', { errors: [{ type: 'union_tag_not_found', loc: [], msg: '' }] }) }, 'as Agent World Model does, which lists them only after a reset'],
     ['only a type of an optional field', { missing: errorFrame('VALIDATION_ERROR', '', { errors: [extra('__probe__')] }) }, 'which optional ones there are but action_type (string)'],
+    ['a server that answers with a page', { missing: errorFrame('EXECUTION_ERROR', `<html>${'x'.repeat(10_000)}`) }, 'x'.repeat(290) + '….'],
     ['a server that ran the probe', { missing: observation({}, 1) }, 'did not say which action it takes'],
     ['a server that failed over the probe', { missing: errorFrame('EXECUTION_ERROR', 'boom') }, 'boom'],
   ])('%s: refused in words', async (_, server, words) => {

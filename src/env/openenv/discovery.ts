@@ -8,6 +8,7 @@ import { isRecord } from '../../core/records'
 import { cutText } from '../../core/text'
 import { findMcp, findTyped, needsState, NO_FACTS, proofOf, type ActionFacts, type Choice, type Entry } from './catalogue'
 import type { ErrorFrame } from './protocol'
+import { said } from './said'
 import { plainSchema } from './schema'
 import type { Reply, SessionSocket } from './socket'
 import { deriveTools, discoveredTool, mcpTool, toolInItsWords } from './typed-tools'
@@ -142,7 +143,7 @@ async function probe(socket: SessionSocket, host: string, deadlineMs: number): P
   if (missing === null) {
     throw new PlaygroundError(
       'environment',
-      `${host} did not say which action it takes${reply.kind === 'error' ? `: ${reply.message || reply.code}` : ''}.`,
+      `${host} did not say which action it takes${reply.kind === 'error' ? `: ${said(reply.message) || reply.code}` : ''}.`,
       'Use an environment with MCP tools, or one of the known typed ones.',
     )
   }

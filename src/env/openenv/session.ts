@@ -10,7 +10,8 @@ import { throwBackendFault, throwFailedReset, throwForeignFields } from './fault
 import type { ErrorFrame, ObservationFrame } from './protocol'
 import { readObservation, readRefusal, toolError, wordsOf } from './reading'
 import { sumUp } from './rewards'
-import { type Reply, type SessionSocket, withArticle } from './socket'
+import { said } from './said'
+import { type Reply, type SessionSocket, UPDATE_SERVER, withArticle } from './socket'
 import { planCall } from './typed-tools'
 
 export interface SessionOptions {
@@ -27,11 +28,11 @@ const OF_THE_REQUEST = ['VALIDATION_ERROR', 'INVALID_JSON', 'UNKNOWN_TYPE']
 
 /** Why an error frame that answers a request ends the episode. */
 function fatal(host: string, asked: string, frame: ErrorFrame): PlaygroundError {
-  const said = frame.message ? `: ${frame.message}` : ''
+  const why = frame.message ? `: ${said(frame.message)}` : ''
   if (frame.code === 'EXECUTION_ERROR') {
     return new PlaygroundError(
       'environment',
-      `The environment at ${host} failed during ${asked}${said}.`,
+      `The environment at ${host} failed during ${asked}${why}.`,
       'Look at the log of the environment.',
       { recurrence: 'lasting' },
     )
@@ -39,7 +40,7 @@ function fatal(host: string, asked: string, frame: ErrorFrame): PlaygroundError 
   if (frame.code === 'SESSION_ERROR' && asked === 'step') {
     return new PlaygroundError(
       'environment',
-      `${host} ended the session over an action that it could not handle${said}.`,
+      `${host} ended the session over an action that it could not handle${why}.`,
       'The next episode opens a new session.',
       { recurrence: 'lasting' },
     )
@@ -47,7 +48,7 @@ function fatal(host: string, asked: string, frame: ErrorFrame): PlaygroundError 
   const recurrence = OF_THE_REQUEST.includes(frame.code) ? ({ recurrence: 'lasting' } as const) : {}
   return new PlaygroundError(
     'environment',
-    `${host} answered to ${asked} with ${frame.code}${said}.`,
+    `${host} answered to ${asked} with ${frame.code}${why}.`,
     'The next episode opens a new session.',
     recurrence,
   )
@@ -219,7 +220,7 @@ export class OpenEnvSession implements EnvironmentSession {
       reply.kind === 'state'
         ? `its state has none of the fields ${quirk.fields.join(', ')}`
         : reply.kind === 'error'
-          ? `it answered to state with ${reply.code}${reply.message ? `: ${reply.message.replace(/\.$/, '')}` : ''}`
+          ? `it answered to state with ${reply.code}${reply.message ? `: ${said(reply.message).replace(/\.$/, '')}` : ''}`
           : `it answered to state with ${withArticle(reply.kind)}`
     const lasting = reply.kind === 'state' || (reply.kind === 'error' && reply.code === 'EXECUTION_ERROR')
     return this.lose(
@@ -234,7 +235,7 @@ export class OpenEnvSession implements EnvironmentSession {
 
   private fail(asked: string, reply: Reply): never {
     const { host } = this.options
-    const error = reply.kind === 'error' ? fatal(host, asked, reply) : new PlaygroundError('environment', `${host} answered to ${asked} with ${withArticle(reply.kind)}.`)
+    const error = reply.kind === 'error' ? fatal(host, asked, reply) : new PlaygroundError('environment', `${host} answered to ${asked} with ${withArticle(reply.kind)}.`, UPDATE_SERVER)
     return this.lose(error)
   }
 

@@ -119,8 +119,17 @@ describe('requests', () => {
     expect(await failure(session.request(step, 1000))).toContain('(1000)')
   })
 
+  it.each([[0, 'It had answered nothing yet'], [1, 'The episode is lost; the next one opens a new session']])('one that the server ends after %i answers says what to do', async (answers, words) => {
+    let left = answers
+    const session = await open({ onFrame: (_frame, peer) => (left-- > 0 ? peer.send(observation({}, 0)) : peer.hangUp(4999, 'no\u202Eyhw')) }).socket
+    for (let i = 0; i < answers; i++) await reasonOf(session.request(step, 1000))
+    const asked = failure(session.request(step, 1000))
+    await vi.advanceTimersByTimeAsync(100)
+    expect(await asked).toMatch(new RegExp(`ended: the connection was closed \\(4999: no yhw\\)\\. ${words}`))
+  })
+
   it.each([
-    ['a reply of another kind', () => noMcp, 'answered to step with an mcp'],
+    ['a reply of another kind', () => noMcp, 'answered to step with an mcp. Update the server'],
     ['an array', () => [1], "not OpenEnv's"],
   ])('%s ends the session', async (_, reply, words) => {
     const session = await open({ onFrame: (_frame, peer) => peer.send(reply()) }).socket

@@ -2,8 +2,8 @@
 
 import { PlaygroundError, UnreadableReplyError } from '../../core/errors'
 import { sleep } from '../../core/sleep'
-import { cutText } from '../../core/text'
 import { parseServerFrame, type Request, type ServerFrame } from './protocol'
+import { said } from './said'
 
 /** The part of WebSocket that we use; browsers, Node 22 and the `ws` package all have it. */
 export interface WebSocketLike {
@@ -41,7 +41,7 @@ const CLOSE_CODES: Record<number, string> = {
 /** Half a sentence for a close event: "the server restarts (1012)". */
 export function describeClose(code: number, reason = ''): string {
   const words = CLOSE_CODES[code] ?? 'the connection was closed'
-  return `${words} (${code}${reason ? `: ${cutText(reason, 200)}` : ''})`
+  return `${words} (${code}${reason ? `: ${said(reason)}` : ''})`
 }
 
 /** How long a closing handshake may take before we let go. */
@@ -55,6 +55,8 @@ const SETTLE_MOST_MS = 2000
 
 /** What may answer a request, besides an error. */
 const ANSWERS: Record<Request['type'], Reply['kind']> = { reset: 'observation', step: 'observation', state: 'state', mcp: 'mcp' }
+/** What helps against answers that the protocol does not have. */
+export const UPDATE_SERVER = 'Update the server (pip install --upgrade openenv), or tell those who wrote it: it does not keep to OpenEnv’s protocol.'
 /** Errors that the server may send instead of a session, before anything was asked. */
 const ENDINGS = ['CAPACITY_REACHED', 'FACTORY_ERROR', 'SESSION_ERROR']
 
@@ -239,7 +241,8 @@ export class SessionSocket {
     this.ws.onclose = (event: { code?: number; reason?: unknown }) => {
       this.markClosed()
       const why = describeClose(event.code ?? 1006, text(event.reason))
-      const advice = event.code === 1009 ? 'Shorten the action, or choose smaller observations.' : 'The episode is lost; the next one opens a new session.'
+      const early = 'It had answered nothing yet: see that it is an OpenEnv server, and look at its log.'
+      const advice = event.code === 1009 ? 'Shorten the action, or choose smaller observations.' : this.proved ? 'The episode is lost; the next one opens a new session.' : early
       this.end(this.error(`The session with ${this.host} ended: ${why}.`, advice))
     }
   }
@@ -279,9 +282,9 @@ export class SessionSocket {
       this.verdict = frame
     } else if (frame.kind === 'error') {
       // Nothing was under way, so no action of the model is to blame.
-      const said = frame.message ? `: ${frame.message.replace(/\.$/, '')}` : ''
+      const why = frame.message ? `: ${said(frame.message).replace(/\.$/, '')}` : ''
       const advice = 'The environment failed by itself: look at its log. The next episode opens a new session.'
-      this.mistrust(this.error(`${this.host} reported ${frame.code} though nothing had been asked of it${said}.`, advice))
+      this.mistrust(this.error(`${this.host} reported ${frame.code} though nothing had been asked of it${why}.`, advice))
     } else {
       // A reply to nothing: from here on no reply could be trusted to belong to its request.
       this.mistrust(this.fault(`${this.host} sent ${withArticle(frame.kind)} that nobody had asked for.`))
@@ -319,7 +322,7 @@ export class SessionSocket {
 
   /** The server does not keep to the protocol, and would not the next time. */
   private fault(message: string): PlaygroundError {
-    return new PlaygroundError('environment', message, '', { recurrence: 'lasting' })
+    return new PlaygroundError('environment', message, UPDATE_SERVER, { recurrence: 'lasting' })
   }
 
   private error(message: string, advice = '', cause?: unknown): PlaygroundError {
