@@ -6,6 +6,9 @@ import type { ChatMessage, ToolCall } from './tools'
 /** Who wrote a token. Only the model's tokens train. */
 export type Author = 'model' | 'environment' | 'template'
 
+/** Names a message of an episode that holds what a rollout_func appended in no form that a chat has: its text is no tool's result, and no template writes it. */
+export const APPENDED = 'rollout_func'
+
 export type ExitReason =
   | 'env_done' // the environment said done
   | 'answered' // the model made no tool call

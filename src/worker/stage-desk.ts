@@ -11,7 +11,7 @@ import { waitAtGate } from '../core/sleep'
 import type { PeftAdapter } from '../hub/peft-adapter'
 import type { ChatFormat } from '../rollout/chat'
 import type { HubClient } from '../hub/client'
-import { demonstration, demonstrations, preferences, type PlayedIn } from '../train/datasets'
+import { demonstration, demonstrations, preferences, type PlayedIn, whyNoChat } from '../train/datasets'
 import type { Checkpoint } from './archive'
 import type { Doing } from './examine'
 import { Gate } from './gate'
@@ -160,6 +160,8 @@ export class StageDesk {
     const rows = kind === 'sft' ? demonstrations(episodes, venue, thinking, least) : preferences(episodes, venue, thinking)
     const best = Math.max(...episodes.map(({ reward }) => reward ?? -Infinity))
     if (rows.length > 0) return answer({ ok: true, name: `step ${step}, ${kind === 'sft' ? 'episodes' : 'pairs'}`, text: rows.map((row) => JSON.stringify(row)).join('\n'), rows: rows.length })
+    const odd = whyNoChat(episodes)
+    if (odd !== null) return answer({ ok: false, error: odd })
     if (kind === 'dpo') return answer({ ok: false, error: `No group of step ${step} has a better and a worse episode. Take another step.` })
     answer({ ok: false, error: `No episode of step ${step} has a reward of ${least} or more; the best has ${best}. Lower the reward, or take another step.` })
   }

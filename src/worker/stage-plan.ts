@@ -9,7 +9,7 @@ import { type PauseGate, waitAtGate } from '../core/sleep'
 import { LEADING_METRIC, nextPlanned, type PlannedStage, rowsFit, type StageMeasure, type StageRecord } from '../core/stage'
 import { randomGames } from '../rollout/random-play'
 import { rollout } from '../rollout/rollout'
-import { demonstrations, preferences } from '../train/datasets'
+import { demonstrations, preferences, whyNoChat } from '../train/datasets'
 import { evaluate } from '../train/evaluate'
 import { assertNotStopped } from '../train/guard'
 import { chosenBy, scoreEpisodes } from '../train/scoring'
@@ -151,12 +151,13 @@ async function playedRows({ kind, rows }: PlannedStage, at: number, run: Planned
   assertNotStopped(signal)
   await scoreEpisodes(episodes, { grpo, environment: environment.name, chosen: chosenBy(run), step: 1, ...(run.callCustom && { callCustom: run.callCustom }), signal })
   assertNotStopped(signal)
+  const odd = whyNoChat(episodes)
   if (rows.from === 'pairs') {
-    const none = `In none of the ${seeds.length} groups that were played is one episode better than another, so there is no pair.`
+    const none = odd ?? `In none of the ${seeds.length} groups that were played is one episode better than another, so there is no pair.`
     return { rows: preferences(episodes, environment, enable_thinking), name: `pairs of ${seeds.length} groups`, none }
   }
   const best = Math.max(...episodes.map(({ reward }) => reward ?? -Infinity))
-  const none = `None of the ${episodes.length} episodes that were played has a reward of ${rows.least} or more; ${best === -Infinity ? 'none has one' : `the best has ${best}`}.`
+  const none = odd ?? `None of the ${episodes.length} episodes that were played has a reward of ${rows.least} or more; ${best === -Infinity ? 'none has one' : `the best has ${best}`}.`
   return { rows: demonstrations(episodes, environment, enable_thinking, rows.least), name: `episodes of ${seeds.length} groups with reward from ${rows.least}`, none }
 }
 

@@ -1,7 +1,9 @@
 /** From what a rollout function returned to an episode, and what the page sees of it while it is written. */
 
 import type { SampledToken } from '../../core/engine'
-import type { Episode } from '../../core/episode'
+import { APPENDED, type Episode } from '../../core/episode'
+import type { ChatMessage } from '../../core/tools'
+import type { ChatFormat } from '../chat'
 import { appendedTokens, appendGiven, appendSampled, assertConsistent, recordTurn, startEpisode } from '../episode'
 import type { Scenario } from '../scenarios'
 import type { AuthoredTokens } from '../tokens'
@@ -87,7 +89,7 @@ export function episodeOf(returned: Returned, place: Place, scenario: Scenario, 
       appendGiven(episode, { ids, authors: ids.map(() => 'environment') })
       const turn = episode.turns.at(-1)
       if (turn) turn.resultEnd = episode.ids.length
-      episode.messages.push({ role: 'tool', name: 'rollout_func', content: chat.plainText(ids) })
+      episode.messages.push(...appendedMessages(ids, chat))
       episode.terminated = false
     }
     at = end
@@ -98,4 +100,12 @@ export function episodeOf(returned: Returned, place: Place, scenario: Scenario, 
   if (columns || Object.keys(returned.columns).length > 0) episode.columns = { ...columns, ...returned.columns }
   assertConsistent(episode)
   return episode
+}
+
+/** What the function appended between two turns: the results of tools where it is what trainer.tool_suffix writes for them, else one text of no known form. */
+function appendedMessages(ids: readonly number[], chat: ChatFormat): ChatMessage[] {
+  const results = [...chat.text(ids).matchAll(/<tool_response>\n([^]*?)\n<\/tool_response>/g)].map(([, content = '']) => ({ name: 'tool', content }))
+  const suffix = results.length > 0 ? chat.toolSuffix(results).ids : []
+  if (suffix.length === ids.length && suffix.every((id, i) => id === ids[i])) return results.map((result) => ({ role: 'tool', ...result }))
+  return [{ role: 'tool', name: APPENDED, content: chat.plainText(ids) }]
 }

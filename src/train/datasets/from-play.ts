@@ -1,6 +1,6 @@
 /** Episodes as rows: the good ones to imitate, and of each group a better one beside a worse one to prefer. */
 
-import type { Episode } from '../../core/episode'
+import { APPENDED, type Episode } from '../../core/episode'
 import type { ChatMessage, Tool } from '../../core/tools'
 
 type Played = Pick<Episode, 'group' | 'index' | 'messages' | 'reward' | 'environment'>
@@ -53,7 +53,13 @@ export function preferences(
 
 const isAlike = (one: readonly ChatMessage[], other: readonly ChatMessage[]): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-const speaks = ({ messages }: Pick<Episode, 'messages'>): boolean => messages.some(({ role }) => role === 'assistant')
+const speaks = (episode: Pick<Episode, 'messages'>): boolean => episode.messages.some(({ role }) => role === 'assistant') && isChat(episode)
+
+const isChat = ({ messages }: Pick<Episode, 'messages'>): boolean => !messages.some(({ role, name }) => role === 'tool' && name === APPENDED)
+
+/** Why these episodes give no rows, where it is how they were written; null where that is not it. */
+export const whyNoChat = (episodes: readonly Pick<Episode, 'messages'>[]): string | null =>
+  episodes.every(isChat) ? null : 'The rollout_func appended tokens of its own that are no results of tools, so such episodes are no conversations to learn from. Append results with trainer.tool_suffix.'
 
 /** What the model was given, and what came of it. */
 function halves(messages: readonly ChatMessage[]): [ChatMessage[], ChatMessage[]] {
