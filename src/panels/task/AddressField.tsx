@@ -2,7 +2,7 @@
 
 import { useId, useState } from 'react'
 import { describeAddress, readAddress } from '../../store/address'
-import { useRun, useSetup } from '../../store/hooks'
+import { type Stores, useRun, useSetup, useStores } from '../../store/hooks'
 import { nameServer } from '../../store/server-name'
 import { takeLostFocus } from '../../ui/focus'
 import { Help } from '../../ui/Help'
@@ -11,11 +11,15 @@ import { StartOver } from './StartOver'
 import { useConnected } from './useConnected'
 import { useConnecting } from './useConnecting'
 
+/** What was typed last and not connected to: another environment may be looked at meanwhile. */
+const typed = new WeakMap<Stores, string>()
+
 export function AddressField() {
   const id = useId()
+  const stores = useStores()
   const chosen = useSetup(({ config: { environment } }) => (environment.kind === 'openenv' ? environment.url : ''))
   const [shown, setShown] = useState(chosen)
-  const [text, setText] = useState(chosen)
+  const [text, setText] = useState(() => chosen || (typed.get(stores) ?? ''))
   const [why, setWhy] = useState<string | null>(null)
   const connecting = useConnecting()
   // A link that was opened meanwhile names another server; remounting instead would lose the focus at every Enter.
@@ -69,6 +73,7 @@ export function AddressField() {
         aria-describedby={below}
         onChange={(e) => {
           setText(e.target.value)
+          typed.set(stores, e.target.value)
           setWhy(null)
           connecting.cancel()
         }}

@@ -65,3 +65,10 @@ it('the field says that it is connected, and to what, while the address stands i
   await page.type('url-input', URL)
   expect(page.text('connected')).not.toBeNull()
 })
+
+it('an address that was typed is there again after another environment was looked at', async () => {
+  const page = await open()
+  await page.type('preset-select', 'lane')
+  await page.type('preset-select', 'own')
+  expect(page.find<HTMLInputElement>('url-input')?.value).toBe(URL)
+})
