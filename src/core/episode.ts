@@ -6,7 +6,7 @@ import type { ChatMessage, ToolCall } from './tools'
 /** Who wrote a token. Only the model's tokens train. */
 export type Author = 'model' | 'environment' | 'template'
 
-/** Names a message of an episode that holds what a rollout_func appended in no form that a chat has: its text is no tool's result, and no template writes it. */
+/** Names a message of an episode that holds, or stands for, what a rollout_func wrote in no form that a chat has: no template writes it. */
 export const APPENDED = 'rollout_func'
 
 export type ExitReason =

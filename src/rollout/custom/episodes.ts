@@ -15,7 +15,9 @@ type Place = Pick<Episode, 'step' | 'index' | 'group' | 'seed'>
 
 /** Tokens that nobody drew: of the page's prompt by whom they are, else as the template's. */
 const promptOf = ({ base }: Scenario, ids: readonly number[]): AuthoredTokens =>
-  ids.length === base.ids.length && ids.every((id, i) => id === base.ids[i]) ? base : { ids: [...ids], authors: ids.map(() => 'template') }
+  isSame(ids, base.ids) ? base : { ids: [...ids], authors: ids.map(() => 'template') }
+
+const isSame = (one: readonly number[], other: readonly number[]): boolean => one.length === other.length && one.every((id, i) => id === other[i])
 
 /** Draws the episode that is being written; a call of generate that does not go on from what is drawn begins it anew. */
 export class Shown {
@@ -74,7 +76,7 @@ export class Shown {
 /** The episode that a completion is, without a reward. */
 export function episodeOf(returned: Returned, place: Place, scenario: Scenario, { chat, environment }: Pick<RolloutRequest, 'chat' | 'environment'>): Episode {
   const { completion_ids, tokens } = returned
-  const episode = startEpisode(place, promptOf(scenario, returned.prompt_ids), scenario.messages.map((message) => ({ ...message })), undefined)
+  const episode = startEpisode(place, promptOf(scenario, returned.prompt_ids), promptMessages(scenario, returned.prompt_ids, chat), undefined)
   for (let at = 0; at < tokens.length; ) {
     const own = tokens[at] !== null
     const next = tokens.findIndex((token, i) => i > at && (token !== null) !== own)
@@ -102,10 +104,32 @@ export function episodeOf(returned: Returned, place: Place, scenario: Scenario, 
   return episode
 }
 
+/** Characters by which what was put behind a message may lie beside where both prompts part: they may go on alike. */
+const MOST_ALIKE = 16
+
+/** The conversation that a prompt is: the scenario's, with what the function put behind its last message, as reset's words are. The last message of any other prompt is named so. */
+function promptMessages({ base, messages, venue }: Scenario, ids: readonly number[], chat: ChatFormat): ChatMessage[] {
+  const own = messages.map((message) => ({ ...message }))
+  const last = own.at(-1)
+  if (!last || isSame(ids, base.ids)) return own
+  const [before, whole] = [chat.text(base.ids), chat.text(ids)]
+  let at = 0
+  while (at < before.length && before[at] === whole[at]) at++
+  for (let end = at; end >= Math.max(0, at - MOST_ALIKE); end--) {
+    if (!whole.endsWith(before.slice(end))) continue
+    const said = last.content + whole.slice(end, whole.length - (before.length - end))
+    if (!isSame(chat.prompt([...own.slice(0, -1), { ...last, content: said }], venue.environment.tools).ids, ids)) continue
+    last.content = said
+    return own
+  }
+  last.name = APPENDED
+  return own
+}
+
 /** What the function appended between two turns: the results of tools where it is what trainer.tool_suffix writes for them, else one text of no known form. */
 function appendedMessages(ids: readonly number[], chat: ChatFormat): ChatMessage[] {
   const results = [...chat.text(ids).matchAll(/<tool_response>\n([^]*?)\n<\/tool_response>/g)].map(([, content = '']) => ({ name: 'tool', content }))
   const suffix = results.length > 0 ? chat.toolSuffix(results).ids : []
-  if (suffix.length === ids.length && suffix.every((id, i) => id === ids[i])) return results.map((result) => ({ role: 'tool', ...result }))
+  if (isSame(suffix, ids)) return results.map((result) => ({ role: 'tool', ...result }))
   return [{ role: 'tool', name: APPENDED, content: chat.plainText(ids) }]
 }

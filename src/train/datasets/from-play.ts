@@ -55,11 +55,11 @@ const isAlike = (one: readonly ChatMessage[], other: readonly ChatMessage[]): bo
 
 const speaks = (episode: Pick<Episode, 'messages'>): boolean => episode.messages.some(({ role }) => role === 'assistant') && isChat(episode)
 
-const isChat = ({ messages }: Pick<Episode, 'messages'>): boolean => !messages.some(({ role, name }) => role === 'tool' && name === APPENDED)
+const isChat = ({ messages }: Pick<Episode, 'messages'>): boolean => !messages.some(({ name }) => name === APPENDED)
 
 /** Why these episodes give no rows, where it is how they were written; null where that is not it. */
 export const whyNoChat = (episodes: readonly Pick<Episode, 'messages'>[]): string | null =>
-  episodes.every(isChat) ? null : 'The rollout_func appended tokens of its own that are no results of tools, so such episodes are no conversations to learn from. Append results with trainer.tool_suffix.'
+  episodes.every(isChat) ? null : 'The rollout_func wrote prompts or results of its own in no form that the chat template has, so such episodes are no conversations to learn from. Write prompts by adding to the last message, and results with trainer.tool_suffix.'
 
 /** What the model was given, and what came of it. */
 function halves(messages: readonly ChatMessage[]): [ChatMessage[], ChatMessage[]] {
