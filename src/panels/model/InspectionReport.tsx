@@ -1,12 +1,13 @@
 /** What loading the chosen model would take: verdict, memory, device. For models of the Hub before anything is downloaded. */
 
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { isHubModel } from '../../env/models'
 import { useModels, useSetup, useStores } from '../../store/hooks'
 import { isFromHub, writeReference } from '../../store/model-settings'
 import { inspectionOf, type InspectionView } from '../../store/model-store'
 import type { RunConfig } from '../../core/config'
 import type { Inspection } from '../../worker/protocol'
+import { takeLostFocus } from '../../ui/focus'
 import { S } from '../../ui/strings'
 import { DeviceFacts } from './DeviceFacts'
 import { MemoryBar } from './MemoryBar'
@@ -25,7 +26,13 @@ export function InspectionReport() {
     setAsked(true)
     controller.model.inspect()
   }
-  if (!inspection || (fits && !asked && !fromHub)) {
+  const isOffer = !inspection || (fits && !asked && !fromHub)
+  const report = useRef<HTMLDivElement>(null)
+  // The button that was pressed is gone; of a Hub's model the button to load it takes the keyboard.
+  useEffect(() => {
+    if (asked && !isOffer && !fromHub) takeLostFocus(report.current)
+  }, [asked, isOffer, fromHub])
+  if (isOffer) {
     return (
       <div className="inspection">
         {fromHub && <p className="note">{linked ? S.model.consent(namesOf(config)) : S.model.notLookedUp}</p>}
@@ -36,7 +43,7 @@ export function InspectionReport() {
     )
   }
   return (
-    <div className="inspection" aria-busy={inspection.pending}>
+    <div className="inspection" ref={report} tabIndex={-1} aria-busy={inspection.pending}>
       <Answer inspection={inspection} config={config} />
     </div>
   )

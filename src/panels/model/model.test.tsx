@@ -62,6 +62,14 @@ describe('picking a model', () => {
     expect(page.text('suited-settings')).toContain('prompts_per_step 1')
   })
 
+  it('the keyboard that checked this browser stands at what came of it', async () => {
+    const page = await open()
+    await act(async () => page.find('look-up')?.focus())
+    await page.press('look-up')
+    expect(page.find('look-up')).toBeNull()
+    expect(document.activeElement?.className).toBe('inspection')
+  })
+
   it('advises to look up again where that is what the button does', async () => {
     const page = await open()
     await page.type('model-select', QWEN)
