@@ -126,10 +126,11 @@ export const OWN_LOOP: PageFunction = {
   code: `// prompts: message lists, each num_generations times. trainer.generate draws with the run's own seed.
 async function rollout_func(prompts, trainer) {
   const episodes = await Promise.all(prompts.map(async (messages, row) => {
-    const session = trainer.tools.length > 0 ? await trainer.environment.open(row) : null
+    // Of several environments each prompt has its own, with its own tools.
+    const session = trainer.rows[row].tools.length > 0 ? await trainer.environment.open(row) : null
     const said = session ? (await session.reset()).text : ''
     const last = messages[messages.length - 1]
-    const prompt = await trainer.apply_chat_template([...messages.slice(0, -1), { ...last, content: last.content + said }])
+    const prompt = await trainer.apply_chat_template([...messages.slice(0, -1), { ...last, content: last.content + said }], { row })
     return { row, session, prompt, ids: [], logprobs: [], mask: [], over: false }
   }))
   // mask: 1 for what the model wrote, 0 for what came from elsewhere and is never trained.

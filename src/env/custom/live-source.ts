@@ -77,10 +77,14 @@ const ROLLOUT = (called: string) => `
   const ask = (what, ...args) => new Promise((resolve, reject) => { waiting.set(++last, { resolve, reject }); post({ id: current, ask: last, what, args }); });
   const one = (list) => list[0];
   const trainerOf = (facts) => {
+    const commonTools = () => {
+      if (facts.tools === null) throw new Error('The environments of this run have different tools: trainer.rows[i].tools are those of prompt i');
+      return facts.tools;
+    };
     const openEnvironment = async (row) => {
       const session = await ask('open', row);
       return Object.freeze({
-        tools: facts.tools,
+        tools: facts.rows[row].tools,
         reset: () => ask('reset', session),
         step: (name, args) => ask('step', session, { name, arguments: args ?? {} }),
         close: () => ask('close', session),
@@ -92,6 +96,7 @@ const ROLLOUT = (called: string) => `
     const batch_decode = (ids, options) => ask('decode', ids, options);
     return Object.freeze({
       ...facts,
+      get tools() { return commonTools(); },
       generate: (inputs, options) => ask('generate', inputs, options),
       apply_chat_template,
       tokenize: encode,
@@ -99,7 +104,7 @@ const ROLLOUT = (called: string) => `
       processing_class: Object.freeze({ apply_chat_template, encode, decode, batch_decode, eos_token_id: facts.eos_token_id }),
       tool_suffix: (results) => ask('tool_suffix', results),
       parse_tool_calls: (text) => ask('parse_tool_calls', text),
-      environment: Object.freeze({ tools: facts.tools, open: openEnvironment }),
+      environment: Object.freeze({ get tools() { return commonTools(); }, open: openEnvironment }),
     });
   };
   const hear = async (data) => {

@@ -285,4 +285,19 @@ class Odd {
     expect((await own.call({ act: 'call', seed: 1, prompts: [], facts: { tools: [] } })).value).toEqual({ prompt_ids: [], completion_ids: [], logprobs: [], env_mask: [] })
     close()
   })
+
+  it('shows a rollout function each prompt’s own tools, and says so where it reads one list for all', async () => {
+    const code = `async function look(prompts, trainer) {
+  const refused = []
+  for (const read of [() => trainer.tools, () => trainer.environment.tools]) try { read() } catch (error) { refused.push(error.message) }
+  return [refused, trainer.rows.map(({ tools }) => tools), (await trainer.environment.open(1)).tools]
+}`
+    const { client, close } = open({ called: 'look', code })
+    const worker = client.live('rollout', { called: 'look', code }, () => Promise.resolve(0))
+    const look = async (tools: string[] | null) => (await worker.call({ act: 'call', seed: 1, prompts: [], facts: { tools, rows: [{ tools: ['a'] }, { tools: ['b'] }] } })).value
+    const sentence = 'The environments of this run have different tools: trainer.rows[i].tools are those of prompt i'
+    expect(await look(null)).toEqual([[sentence, sentence], [['a'], ['b']], ['b']])
+    expect(await look(['a'])).toMatchObject([[], {}, {}])
+    close()
+  })
 })

@@ -18,6 +18,7 @@ import { errorResult, parseTurn } from '../tool-calls'
 import type { RolloutRequest } from '../types'
 import { episodeOf, Shown } from './episodes'
 import { type Beginning, Generator, type GenerateOptions } from './generate'
+import { commonTools, templateTools } from './prompt-tools'
 import { readResult } from './read-result'
 
 const MEND = 'Mend it under rollout_func in the settings.'
@@ -107,9 +108,9 @@ class Round {
         num_generations,
         args: { ...config },
         state: { global_step: step - 1 },
-        tools: environment.tools,
+        tools: commonTools(environment),
         eos_token_id: chat.endOfTurnIds[0] ?? null,
-        rows: this.rows.map(({ place: { index, group, seed }, scenario: { columns } }) => ({ index, group, seed, columns: columns ?? {} })),
+        rows: this.rows.map(({ place: { index, group, seed }, scenario: { columns, venue } }) => ({ index, group, seed, columns: columns ?? {}, tools: venue.environment.tools })),
       },
     }
   }
@@ -137,7 +138,8 @@ class Round {
         return this.generate(args[0], args[1])
       case 'apply_chat_template': {
         const next = !isRecord(args[1]) || args[1]['add_generation_prompt'] !== false
-        return listOf(args[0], 'apply_chat_template').map((messages) => chat.conversation(messagesOf(messages), this.request.environment.tools, next).ids)
+        const tools = templateTools(args[1], (row) => this.rowAt(row).scenario.venue.environment.tools, this.request.environment)
+        return listOf(args[0], 'apply_chat_template').map((messages) => chat.conversation(messagesOf(messages), tools, next).ids)
       }
       case 'encode':
         return listOf(args[0], 'tokenize').map((text) => chat.rawText(String(text)).ids)
