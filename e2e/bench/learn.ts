@@ -52,7 +52,7 @@ async function learn(site: Site, preset: PresetId, seed: number, episodes: numbe
   return withRun(site, config, log, async page => {
     const rates = async (when: string) => {
       const result = await page.evaluate(episodes)
-      log(`success ${when} ${result.train.toFixed(3)}, held-out ${result.heldOut?.toFixed(3) ?? 'none'} (${episodes} episodes each)`)
+      log(`success ${when} ${result.train.toFixed(3)}, held-out ${result.heldOut?.toFixed(3) ?? 'none'} (${episodes} episodes each, no row of a dataset twice)`)
       return result
     }
     const before = await rates('before')
