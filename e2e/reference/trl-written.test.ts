@@ -1,6 +1,6 @@
 /** A class of the page in a folder for TRL: train.py says at once what is to be written, and what was written plays as the page does. */
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { RandomStream } from '../../src/core/random'
@@ -123,4 +123,13 @@ it.each([
   for (const said of [/^\{'error': 'It\\'s "nothing"'\}$/, /^Error: /, /^\[\d.*"half":.*"sure":true\}\]$/, /^sun: /]) expect(results.some((each) => said.test(each))).toBe(true)
   expect(new Set(episodes.map(({ reward }) => reward)).size).toBeGreaterThan(2)
   expect(new Set(episodes.map(({ over }) => over)).size).toBe(2)
+})
+
+it('ends with a sentence where an answer has a key beside its reward, as the page does', async () => {
+  const { folder } = await exported('Shop', SHOP, [])
+  const { get_reward: _, ...bodies } = BODIES
+  writeMethods(join(folder, 'environment.py'), { ...bodies, buy: 'return {"text": what, "reward": 1, "info": {}}' })
+  const script = 'import sys; sys.path.insert(0, sys.argv[1]); from environment import PlaygroundEnvironment as Of; one = Of(); one.reset(seed=1); next(getattr(one, name) for name in dir(one) if getattr(getattr(one, name), "__name__", "") == "buy")(what="sun")'
+  const refused = spawnSync(venvPython('reference'), ['-c', script, folder], { encoding: 'utf8' })
+  expect([refused.status, refused.stderr.trim()]).toEqual([1, 'buy answered with info beside its reward or done: an answer has text, reward and done alone.'])
 })

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -51,8 +52,7 @@ class WrittenEpisodes(PlaygroundEpisodes):
         except Exception as error:
             # Told to the model, and the episode goes on, as in TRL; the page leaves out a full stop.
             return Seen(str({"error": str(error).removesuffix(".")}), None, self._one.done is True, tool_error=True)
-        is_answer = isinstance(value, dict) and bool({"reward", "done"} & set(value)) and set(value) <= ANSWER
-        said = value if is_answer else {"text": value}
+        said = value if _is_answer(value, method) else {"text": value}
         return Seen(_text(said.get("text")), _number(said.get("reward"), method), self._one.done is True or said.get("done") is True)
 
     def _total(self, rewards: list[float]) -> float | None:
@@ -82,6 +82,16 @@ def episodes_of(written: type[Written], tools: list[dict[str, Any]], methods: di
 def _text(value: Any) -> str:
     """As the page makes a text of what a method returned."""
     return "" if value is None else value if isinstance(value, str) else js_json(value)
+
+
+def _is_answer(value: Any, where: str) -> bool:
+    if not isinstance(value, dict) or not {"reward", "done"} & set(value):
+        return False
+    others = [str(key) for key in value if key not in ANSWER]
+    if others:
+        # Ends the script, as it ends the page's run: TRL would tell an exception to the model, and go on without the reward.
+        sys.exit(f"{where} answered with {', '.join(others)} beside its reward or done: an answer has text, reward and done alone.")
+    return True
 
 
 def _number(value: Any, where: str) -> float | None:

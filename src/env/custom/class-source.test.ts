@@ -90,6 +90,19 @@ describe('a class without get_reward()', () => {
   })
 })
 
+it('a property that holds a function is warned of by its name, with what to write instead', () => {
+  const { problems, warnings } = readClass(
+    'class Base {\n  /** Jump. */\n  jump() {}\n}\nclass A extends Base {\n  step = 1\n  jump = () => 1\n  _hidden = () => 1\n  static make = () => 1\n  move = async (way, far = 1) => way\n  turn = function () {}\n  get_reward = () => 1\n  reset() { return { reward: 1 } }\n}',
+    'A',
+  )
+  expect(problems).toEqual([])
+  expect(warnings.map(({ line, message, warning }) => [line, message, warning])).toEqual([
+    [10, 'move is a property that holds a function, and no tool: the model cannot call it. Write it as a method, async move(way, far = 1) { … }, or begin its name with _ where the model is not to see it.', true],
+    [11, expect.stringContaining('Write it as a method, turn() { … }, or') as string, true],
+    [12, 'get_reward is a property that holds a function, and is never asked. Write it as a method: get_reward() { … }.', true],
+  ])
+})
+
 it('the first example has the tools and words of the game that the shipped model knows', () => {
   const { facts } = readClass(EMERGENCY.code, EMERGENCY.called)
   const named = (tools: typeof laneRules.tools) => tools.map(({ function: { name, description, parameters } }) => [name, description, parameters.properties?.['direction']?.enum])

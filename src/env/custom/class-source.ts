@@ -2,6 +2,7 @@
 
 import { type Class, type Comment, type MethodDefinition, parse, type Pattern, type Program, type PropertyDefinition } from 'acorn'
 import type { JsonSchema, Tool } from '../../core/tools'
+import { functionFields } from './class-fields'
 import { rewardWarning, rewardWords } from './class-reward'
 import { linesOf } from './code-error'
 import { type Doc, readDoc, schemaOf } from './jsdoc'
@@ -114,6 +115,8 @@ export function readClass(code: string, called: string): { facts: ClassFacts | n
   const rewards = rewardWords(program)
   const hasReward = methods.has('get_reward')
   const unrewarded = hasReward ? null : rewardWarning(called, rewards)
+  const warn = (message: string, node: Placed): CodeProblem => ({ ...problemAt(message, node), warning: true })
+  const fields = functionFields(chain, new Set(methods.keys()), KEPT, code)
   const lines = Object.fromEntries([...methods].map(([name, { node }]) => [name, node.loc?.start.line ?? 1]))
   return {
     facts: {
@@ -129,7 +132,7 @@ export function readClass(code: string, called: string): { facts: ClassFacts | n
       prompts: { system: textOf(said('system_prompt')), user: textOf(said('user_prompt')) },
     },
     problems,
-    warnings: unrewarded === null ? [] : [{ ...problemAt(unrewarded, own.id ?? own), warning: true }],
+    warnings: [...(unrewarded === null ? [] : [warn(unrewarded, own.id ?? own)]), ...fields.map(({ message, key }) => warn(message, key))],
   }
 }
 

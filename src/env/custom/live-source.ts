@@ -34,8 +34,16 @@ const CLASS = (called: string) => `
     if (said.length > ${LONGEST_TEXT}) throw Object.assign(new Error(where + ' returned ' + said.length + ' characters; the model reads at most ${LONGEST_TEXT}'), { contract: true });
     return said;
   };
-  const isAnswer = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
-    && Object.keys(value).some((key) => key === 'reward' || key === 'done') && Object.keys(value).every((key) => ['text', 'reward', 'done'].includes(key));
+  const isAnswer = (value, where) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+    const judging = keys.filter((key) => key === 'reward' || key === 'done');
+    if (judging.length === 0) return false;
+    const others = keys.filter((key) => !['text', 'reward', 'done'].includes(key)).map((key) => key.slice(0, 100));
+    if (others.length === 0) return true;
+    throw Object.assign(new Error(where + ' answered with ' + others.slice(0, 5).join(', ') + ' beside ' + judging.join(' and ')
+      + ': an answer has text, reward and done alone. Put what the model is to read into text, and keep the rest in this; an object that is all for the model is returned as JSON.stringify(object)'), { contract: true });
+  };
   const act = async ({ instance, act, method, args, seed }) => {
     if (act === 'new') {
       if (own() === null) throw new Error('There is no class called ${called}');
@@ -54,7 +62,7 @@ const CLASS = (called: string) => `
       return { text: shortEnough(value ?? '', method), reward: null, done };
     }
     if (act === 'reward') return { text: '', reward: numberOf(value, method), done };
-    const said = isAnswer(value) ? value : { text: value };
+    const said = isAnswer(value, method) ? value : { text: value };
     return { text: shortEnough(textOf(said.text), method), reward: numberOf(said.reward, method), done: done || said.done === true };
   };
   const hear = (data) => {

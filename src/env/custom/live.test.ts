@@ -264,6 +264,26 @@ class Odd {
     close()
   })
 
+  it('refuses an answer with a key that it does not know beside its reward, and shows the model any other object', async () => {
+    const code = `class Shop {
+  reset() {}
+  /** Buy. @param {integer} n - Which. */
+  buy(n) { return [{ text: 'a', reward: 1, done: true, info: { n } }, { observation: 'b', reward: 1 }, { board: [1], done: false }, { text: 'c', reward: 1, info: undefined }, { text: 'd', price: 2 }, [1]][n] }
+}`
+    const { client, close } = open({ called: 'Shop', code })
+    const environment = customEnvironment({ called: 'Shop', code }, () => client)
+    await environment.connect()
+    const session = await environment.open()
+    await session.reset({ ...options, seed: 1 })
+    const buy = (n: number) => session.step({ name: 'buy', arguments: { n } })
+    await expect(buy(0)).rejects.toThrow(/^Shop\.buy failed.*: buy answered with info beside reward and done: an answer has text, reward and done alone\. .* JSON\.stringify\(object\)\.$/)
+    await expect(buy(1)).rejects.toThrow('buy answered with observation beside reward: ')
+    await expect(buy(2)).rejects.toThrow('buy answered with board beside done: ')
+    expect(await buy(3)).toMatchObject({ text: 'c', reward: 1 })
+    expect([await buy(4), await buy(5)]).toMatchObject([{ text: '{"text":"d","price":2}', reward: null }, { text: '[1]', reward: null }])
+    close()
+  })
+
   it('runs nothing that was not allowed, and says where the first lines fail', async () => {
     const { client, close } = open({ called: 'Bad', code: 'throw new Error("no")\nclass Bad {}' })
     expect(await client.live('class', NUMBER_GAME).call({ act: 'new', instance: 1, seed: 0 })).toMatchObject({ refused: true })
