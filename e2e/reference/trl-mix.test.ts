@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { GrpoConfig } from '../../src/core/config'
 import type { Environment } from '../../src/core/environment'
+import { evaluationSeed } from '../../src/core/evaluation'
 import type { EnvironmentSpec, MixMember } from '../../src/core/environment-spec'
 import type { ChatMessage } from '../../src/core/tools'
 import { builtinEnvironment } from '../../src/env/builtin'
@@ -26,6 +27,7 @@ const LANE = { kind: 'builtin', name: 'lane' } as const
 const CATCH = { kind: 'builtin', name: 'catch' } as const
 const SUMS = { kind: 'prompts', dataset: { kind: 'builtin', name: 'arithmetic' } } as const
 const PLAIN = { kind: 'text', name: 'plain.jsonl', text: rowsText(false) } as const
+const FEW = { kind: 'text', name: 'few.jsonl', text: rowsText(false).split('\n').slice(0, 9).join('\n') } as const
 const CHOOSING = { kind: 'text', name: 'choosing.jsonl', text: rowsText(true) } as const
 
 /** 60 rows, some held out; where they choose, each names its environment, by its name or as it was chosen, and a few name none that is there. */
@@ -70,9 +72,11 @@ import ast, json, pathlib, sys
 folder = pathlib.Path(sys.argv[1]); sys.path.insert(0, str(folder))
 import argparse
 args = argparse.Namespace(folder=folder, steps=50, environment_url=[])
-scope = {"args": args, "folder": folder, "sys": sys, "STEPS_DONE": 3, "SEED": ${SEED}, "PROMPTS_PER_STEP": 4, "MAX_COMPLETION_LENGTH": 1, "EVAL_EPISODES": 40}
-main = next(each for each in ast.parse((folder / "train.py").read_text()).body if getattr(each, "name", "") == "main")
-wanted = ("own", "chosen", "prompts", "steps", "groups")
+scope = {"args": args, "folder": folder, "sys": sys, "STEPS_DONE": 3, "SEED": ${SEED}, "PROMPTS_PER_STEP": 4, "MAX_COMPLETION_LENGTH": 1, "Dataset": argparse.Namespace(from_list=list)}
+train = ast.parse((folder / "train.py").read_text())
+main = next(each for each in train.body if getattr(each, "name", "") == "main")
+main.body = [each for each in train.body if isinstance(each, ast.Assign) and each.targets[0].id.startswith("EVAL_")] + main.body
+wanted = ("own", "chosen", "prompts", "steps", "groups", "eval_dataset", "EVAL_EPISODES", "EVAL_SEEDS")
 def keeps(line): return isinstance(line, ast.ImportFrom) and line.module not in ("datasets", "limits") or isinstance(line, ast.Assign) and getattr(line.targets[0], 'id', '') in wanted
 exec(compile(ast.Module([line for line in main.body if keeps(line)], []), "main", "exec"), scope)
 scope["scope"] = scope
@@ -105,16 +109,20 @@ it.each<[string, EnvironmentSpec]>([
   ['rows without a column, by weight', { kind: 'mix', members: [member(LANE, 2), member({ kind: 'prompts', dataset: CHOOSING })], dataset: PLAIN }],
   ['rows that choose', { kind: 'mix', members: [member(LANE), member(CATCH), member(LANE, 1, 'Second.')], dataset: CHOOSING }],
   ['one environment with rows', { kind: 'mix', members: [member(CATCH)], dataset: PLAIN }],
+  ['few rows, none held out', { kind: 'mix', members: [member({ kind: 'prompts', dataset: CHOOSING }), member(LANE)], dataset: FEW }],
 ])('begins every group as the page does, in training and in evaluations: %s', async (name, spec) => {
-  const { folder, environment } = await exported(name.replaceAll(/\W+/g, '-'), spec)
+  const { folder, environment } = await exported(name.replaceAll(/\W+/g, '-'), spec, { eval_strategy: 'steps', eval_episodes: 40 })
   const groups = inFolder<Group[]>(folder, 'groups')
   expect(groups).toHaveLength(200)
   const page = Array.from({ length: 50 }, (_, i) => ours(environment, groupSeeds(SEED, 4 + i, 4), 4 * (3 + i), 'train')).flat()
   expect(groups.map(plain)).toEqual(page.map(plain))
   const split = inFolder<'train' | 'heldout'>(folder, 'prompts.split')
   expect(split).toBe(environment.heldOut ? 'heldout' : 'train')
-  const evaluated = inFolder<Group[]>(folder, `prompts.groups(list(range(40)), 0, prompts.split)`)
-  expect(evaluated.map(plain)).toEqual(ours(environment, Array.from({ length: 40 }, (_, i) => i), 0, split).map(plain))
+  // Of a dataset each row once.
+  const { rows = 40, heldOut = 0 } = environment.dataset ?? {}
+  const evaluated = inFolder<Group[]>(folder, 'eval_dataset')
+  const seeds = groupSeeds(evaluationSeed(split), 0, Math.min(40, split === 'heldout' && heldOut > 0 ? heldOut : rows))
+  expect(evaluated.map(plain)).toEqual(ours(environment, seeds, 0, split).map(plain))
   expect(new Set(evaluated.map((each) => each.split))).toEqual(new Set([split === 'heldout' ? 'heldout' : undefined]))
 })
 

@@ -60,6 +60,10 @@ class Prompts:
         every = all(self._own[each.name].has_heldout if each.name in self._own else each.held_out for each in self._members)
         return "heldout" if by_rows or every else "train"
 
+    def evaluated(self, episodes: int) -> int:
+        """How many groups an evaluation has: of the run's dataset each row at most once, as one that is played again says nothing new."""
+        return episodes if self._chosen is None else min(episodes, self._chosen.count(self.split))
+
     def groups(self, seeds: list[int], first: int, split: str = "train") -> list[Row]:
         """A row for each group from number `first` on."""
         return [self._group(first + i, seed, split) for i, seed in enumerate(seeds)]
@@ -89,9 +93,17 @@ class _Rows:
     def has_heldout(self) -> bool:
         return len(self._rows["heldout"]) > 0
 
+    def count(self, split: str) -> int:
+        """How many different rows a split has."""
+        return len(self._heldout if split == "heldout" else self._rows["train"])
+
+    @property
+    def _heldout(self) -> list[Row]:
+        return self._rows["heldout"] or self._rows["train"]
+
     def of(self, prompt: int, split: str) -> Row:
         if split == "heldout":
-            rows = self._rows["heldout"] or self._rows["train"]
+            rows = self._heldout
             return rows[prompt % len(rows)]
         return self._rows["train"][self._order.row_of(prompt)]
 

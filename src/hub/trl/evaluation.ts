@@ -32,7 +32,7 @@ export function evaluationParts({ grpo }: Pick<RunConfig, 'grpo'>, updates: stri
       `        eval_on_start=${eval_on_start ? 'True' : 'False'},`,
       '        # Each scenario once; in batches of one size, as TRL averages over batches.',
       '        num_generations_eval=1,',
-      '        per_device_eval_batch_size=max((size for size in range(1, args.micro_batch + 1) if EVAL_EPISODES % (size * processes) == 0), default=1),',
+      '        per_device_eval_batch_size=max((size for size in range(1, args.micro_batch + 1) if len(eval_dataset) % (size * processes) == 0), default=1),',
       '',
     ].join('\n'),
     argument: '        eval_dataset=eval_dataset,\n',

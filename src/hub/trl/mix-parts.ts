@@ -86,7 +86,7 @@ export function mixParts({ config, environment }: RunRecord, members: readonly M
     evaluated: {
       heldOut: null,
       seeds: `EVAL_SEEDS = {"train": ${evaluationSeed('train')}, "heldout": ${evaluationSeed('heldout')}}`,
-      rows: 'table(prompts.groups(group_seeds(EVAL_SEEDS[prompts.split], 0, EVAL_EPISODES), 0, prompts.split))',
+      rows: 'table(prompts.groups(group_seeds(EVAL_SEEDS[prompts.split], 0, prompts.evaluated(EVAL_EPISODES)), 0, prompts.split))',
     },
   }
 }

@@ -61,6 +61,8 @@ describe('several environments in TRL', () => {
       'metavar="NAME=URL"',
       'addressed[name]._url = url',
       'EVAL_SEEDS = {"train":',
+      '0, prompts.evaluated(EVAL_EPISODES)), 0, prompts.split))',
+      'if len(eval_dataset) % (size * processes) == 0',
       'def environment_reward(environments: list[Any], environment: list[str], log_metric',
     ]) expect(train).toContain(line)
     expect(train).not.toMatch(/STUB|from environment import SYSTEM/)
