@@ -92,6 +92,19 @@ it('ready, sampling, paused at a token, paused after a step, finished, and a rec
   await page.until('finished')
   found.push(...(await look(dom, 'finished')))
 
+  // A sentence that has no room on a phone can be read there all the same.
+  await dom.getByTestId('setting-learning_rate').fill('0.002')
+  await dom.keyboard.press('Tab')
+  await dom.getByTestId('state-changed').waitFor()
+  expect(await dom.getByTestId('state-all').count()).toBe(0)
+  await dom.setViewportSize(SIZES.phone)
+  await page.press('state-all')
+  const all = dom.getByTestId('state-all-text')
+  await expect.poll(() => all.isVisible()).toBe(true)
+  expect(await all.textContent()).toBe('Settings changed: press Reset · Finished · max_steps reached at step 2')
+  await dom.keyboard.press('Escape')
+  found.push(...(await look(dom, 'changed')))
+
   await page.press('take-away-open')
   const coming = dom.waitForEvent('download')
   await page.press('export-trajectories-parquet')

@@ -160,6 +160,8 @@ describe('the sentence of state', () => {
   it('says what went on while nobody looked, and that other runs are drawn beside this one', () => {
     expect([describeAbsence(1), describeAbsence(7)]).toEqual(['1 step while the tab was hidden', '7 steps while the tab was hidden'])
     expect([describeCompared([]), describeCompared(['lane 2']), describeCompared(['a', 'b'])]).toEqual([null, 'compared with lane 2', 'compared with 2 other runs'])
+    // The bar has no room for a name that tells all.
+    expect(describeCompared(['lane · tiny-qwen3 · seed 42 · 30 Nov 2026, 19:20'])).toBe('compared with another run')
   })
 
   it('says of what is played again where it stands, by no clock', () => {

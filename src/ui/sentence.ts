@@ -182,10 +182,16 @@ export function describeAbsence(steps: number): string {
   return `${steps === 1 ? '1 step' : `${steps} steps`} while the tab was hidden`
 }
 
+/** Letters of a run's name that the bar has room for; the legend of the curves has longer ones. */
+const LONGEST_COMPARED = 20
+
 /** That other runs are drawn beside this one. */
 export function describeCompared(names: readonly string[]): string | null {
-  if (names.length === 0) return null
-  return names.length === 1 ? `compared with ${names[0]}` : `compared with ${names.length} other runs`
+  const [only, ...more] = names
+  if (only === undefined) return null
+  if (more.length > 0) return `compared with ${names.length} other runs`
+  return only.length <= LONGEST_COMPARED ? `compared with ${only}` : 'compared with another run'
+
 }
 
 /** The part that changes with the phase only; a screen reader hears it when it changes. */

@@ -33,6 +33,8 @@ export const S = {
     copiedWithout: (names: readonly string[]) => `Link copied, without the rows of ${names.join(', ')}: too long for a link`,
     copyFailed: 'The browser did not allow copying; the link is in the address bar.',
     theme: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
+    more: 'more',
+    allOfIt: 'Read more: the whole sentence',
     seed: 'seed',
     noEngine: 'no engine yet',
   },

@@ -17,6 +17,7 @@ import { describeAbsence, describeCompared, describeRun, phaseOf } from '../../u
 import { S } from '../../ui/strings'
 import { useSettled } from '../notices/useSettled'
 import { useCompared } from '../runs/useCompared'
+import { CutText } from './CutText'
 
 export function StateLine() {
   const view = useRun((v) => v)
@@ -36,7 +37,10 @@ export function StateLine() {
   const absence = useAbsence(view.history.at(-1)?.step ?? 0)
   const compared = useCompared().map(({ name }) => name)
   const pressed = useSetup((setup) => setup.pressed) && (view.run.state === 'loading' || isMeasuring(view))
-  const beside = [pressed ? S.controls.thenTrains : null, absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests ? describeCompared(compared) : null]
+  // The settings that were changed may be out of sight, and so may the sentence about them.
+  const changed = useSetup(needsReset) && !isFresh(view)
+  // What is to be done needs the room that a comparison would take.
+  const beside = [pressed ? S.controls.thenTrains : null, absence > 0 && isActive(view.run) ? describeAbsence(absence) : null, rests && !changed ? describeCompared(compared) : null]
   const later = useSetup((setup) => laterEnd(setup, view.run))
   const turnedDown = useSetup((setup) => setup.turnedDown && specName(setup.turnedDown))
   const said = waits ?? [describeRun(view, now, { later, turnedDown }), ...beside.filter((part) => part !== null)].join(' · ')
@@ -44,12 +48,10 @@ export function StateLine() {
   const loads = waits === null && view.run.state === 'loading' && view.run.total !== null
   const sentence = !replay || loads ? said : waits === null && view.run.state === 'ready' ? S.replay.ready : `${S.replay.name} · ${said}`
   const { run } = view
-  // The settings that were changed may be out of sight, and so may the sentence about them.
-  const changed = useSetup(needsReset) && !isFresh(view)
   const refused = useSetup(({ refused: [key], config }) => (key === undefined ? null : S.bar.refused(key, writeSetting(getSetting(config, key)))))
   return (
     <div className="state">
-      <p className="state-text" title={sentence}>
+      <CutText all={[refused, changed ? S.bar.changed : null, sentence].filter((part) => part !== null).join(' · ')}>
         {refused !== null && (
           <span className="state-refused" id="train-refused" data-testid="state-refused">
             {refused}
@@ -63,7 +65,7 @@ export function StateLine() {
         <span className={`state-line state-${settled ? 'ready' : run.state}`} data-testid="state-line" data-state={run.state}>
           {sentence}
         </span>
-      </p>
+      </CutText>
       {run.state === 'loading' && waits === null && <LoadBar label={sentence} run={run} />}
       <p className="sr-only" role="status" aria-live="polite">
         {useCalm(sentence, waits ?? phaseOf(view))}
