@@ -1,6 +1,6 @@
 /** Where a class is written and tried before a run is trained with it. */
 
-import { useCallback, useMemo } from 'react'
+import { type ReactNode, useCallback, useMemo } from 'react'
 import type { PageFunction } from '../../core/environment-spec'
 import { LONGEST_PAGE_CODE, pageFunctionSchema } from '../../core/environment-spec-schema'
 import { hostsKey, hostsOf } from '../../core/network-hosts'
@@ -19,6 +19,8 @@ interface ClassDialogProps {
   onCode: (code: string) => void
   onUse: (func: PageFunction) => void
   onClose: () => void
+  /** What is asked before the class is used, in place of the button that was pressed; null mostly. */
+  question: ReactNode
 }
 
 /** What keeps code from being an environment, and then what it hardly means. */
@@ -32,7 +34,7 @@ export function classProblems(code: string): readonly CodeProblem[] {
   return [...problems, ...warnings]
 }
 
-export function ClassDialog({ code, onCode, onUse, onClose }: ClassDialogProps) {
+export function ClassDialog({ code, onCode, onUse, onClose, question }: ClassDialogProps) {
   const called = useMemo(() => lastClass(code), [code])
   const problems = useMemo(() => classProblems(code), [code])
   const facts = useMemo(() => (called === null ? null : readClass(code, called).facts), [code, called])
@@ -61,12 +63,16 @@ export function ClassDialog({ code, onCode, onUse, onClose }: ClassDialogProps) 
           <EditorLater code={code} label={W.code} onChange={onCode} check={check} testId="class-code" />
         </div>
         <NetworkField />
-        <button type="button" className="button primary" data-testid="use-class" disabled={!ready} onClick={() => called !== null && onUse({ called, code })}>
-          {called === null ? W.useNone : W.use(called, hosts.length > 0)}
-        </button>
-        <p className="note network-words" data-testid="allow-words">
-          {N.allows(hosts)}
-        </p>
+        {question ?? (
+          <>
+            <button type="button" className="button primary" data-testid="use-class" disabled={!ready} onClick={() => called !== null && onUse({ called, code })}>
+              {called === null ? W.useNone : W.use(called, hosts.length > 0)}
+            </button>
+            <p className="note network-words" data-testid="allow-words">
+              {N.allows(hosts)}
+            </p>
+          </>
+        )}
         {ready && <TryClass key={`${hostsKey(hosts)} ${code}`} func={{ called, code }} facts={facts} />}
       </div>
     </Modal>

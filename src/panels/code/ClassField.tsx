@@ -30,10 +30,27 @@ export function ClassField({ spec, choose, within }: KindFieldProps) {
   const tools = useMemo(() => chosen && readClass(chosen.code, chosen.called).facts?.tools.map(({ tool }) => tool.function.name), [chosen])
   const use = (func: PageFunction) =>
     void allow(func).then(() => {
-      setOpen(false)
       if (within) choose({ kind: 'custom', ...func })
-      else connecting.connect({ kind: 'custom', ...func })
+      else if (!connecting.connect({ kind: 'custom', ...func })) return
+      setOpen(false)
     })
+  /** Asked where the press was: in the dialog as long as that is open, which every answer closes. */
+  const inDialog = {
+    ...connecting,
+    confirm: () => {
+      setOpen(false)
+      connecting.confirm()
+    },
+    cancel: () => {
+      setOpen(false)
+      connecting.cancel()
+    },
+  }
+  const write = (next: string) => {
+    // The question is about the code that was there.
+    connecting.cancel()
+    draft.write(next)
+  }
   return (
     <div className="class-field" data-testid="class-field">
       <span className="titled">
@@ -62,8 +79,10 @@ export function ClassField({ spec, choose, within }: KindFieldProps) {
           {failed.error} {failed.advice}
         </p>
       )}
-      <StartOver connecting={connecting} />
-      {open && <ClassDialog code={code} onCode={draft.write} onUse={use} onClose={() => setOpen(false)} />}
+      {!open && <StartOver connecting={connecting} />}
+      {open && (
+        <ClassDialog code={code} onCode={write} onUse={use} onClose={inDialog.cancel} question={connecting.asked === null ? null : <StartOver connecting={inDialog} />} />
+      )}
     </div>
   )
 }

@@ -11,8 +11,8 @@ export interface Connecting {
   asked: EnvironmentSpec | null
   /** The question was answered: the keyboard goes back to Connect. (Never on a page that just opened, where Connect must be pressed on purpose.) */
   answered: boolean
-  /** Connects at once if that ends no run, else asks. */
-  connect(spec: EnvironmentSpec): void
+  /** Connects at once if that ends no run, else asks; whether it did connect. */
+  connect(spec: EnvironmentSpec): boolean
   confirm(): void
   cancel(): void
 }
@@ -35,7 +35,12 @@ export function useConnecting(): Connecting {
   }
   return {
     asked,
-    connect: (spec) => (isFreshNow() ? go(spec) : setAsked(spec)),
+    connect(spec) {
+      const fresh = isFreshNow()
+      if (fresh) go(spec)
+      else setAsked(spec)
+      return fresh
+    },
     answered,
     confirm() {
       setAnswered(true)
