@@ -6,6 +6,7 @@ import { CONTROLS_STRINGS } from './controls-strings'
 import { plural } from './format'
 
 export const PLAN_STRINGS = {
+  menuLabel: 'A run in stages',
   menu: 'SFT, DPO, GRPO in one press',
   menuHint: 'A run that makes three stages by itself, on a game with a tool that the model does not know',
   title: 'Plan',

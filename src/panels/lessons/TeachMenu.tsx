@@ -48,9 +48,13 @@ export function TeachMenu() {
                   </Menu.Item>
                 ))}
               </Menu.Group>
-              <Menu.Item className="menu-item" data-testid="menu-plan" title={PLAN_STRINGS.menuHint} onClick={plan}>
-                {PLAN_STRINGS.menu}
-              </Menu.Item>
+              <Menu.Separator className="menu-rule" />
+              <Menu.Group>
+                <Menu.GroupLabel className="menu-label">{PLAN_STRINGS.menuLabel}</Menu.GroupLabel>
+                <Menu.Item className="menu-item" data-testid="menu-plan" title={PLAN_STRINGS.menuHint} onClick={plan}>
+                  {PLAN_STRINGS.menu}
+                </Menu.Item>
+              </Menu.Group>
               <Menu.Separator className="menu-rule" />
               <Menu.Item className="menu-item" data-testid="menu-hide" onClick={() => setChoosing(true)}>
                 {T.choose}…
