@@ -49,7 +49,9 @@ export const REWARD_STRINGS = {
   isAllowed: 'Allowed until the page is left. A change must be allowed again.',
   bench: 'Try them on completions',
   benchLead: (step: number, n: number) => `On the ${plural(n, 'episode')} of step ${step} that ${n === 1 ? 'was' : 'were'} shown last.`,
-  noEpisodes: 'No episode has ended here yet, so there is nothing to try them on. Train a step and come back: what is written here stays.',
+  /** `dry`: a dry run has ended, whose episodes anybody takes for these. */
+  noEpisodes: (dry: boolean) =>
+    `${dry ? 'A dry run keeps the figures of its episodes and not the episodes' : 'No episode has ended here yet'}, so there is nothing to try them on. Train a step and come back: what is written here stays.`,
   try: 'Try all',
   trying: 'Trying …',
   episode: 'Episode',

@@ -5,7 +5,7 @@ import { useStore } from 'zustand'
 import { chosenNames } from '../../core/environment-spec'
 import { hostsOf } from '../../core/network-hosts'
 import { type CustomReward, type RewardFunc } from '../../core/reward-funcs'
-import { useSelectedStep, useSetup, useStores, useTokens } from '../../store/hooks'
+import { useGuard, useSelectedStep, useSetup, useStores, useTokens } from '../../store/hooks'
 import { isAllowed, pageSandbox } from '../../store/sandbox-store'
 import type { EpisodeView } from '../../store/view'
 import { number } from '../../ui/format'
@@ -43,6 +43,7 @@ export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
   const shown = now()
   const episodes = shown.length > 0 ? shown : kept
   const step = episodes[0]?.view.step
+  const dry = useGuard(({ report }) => report !== null)
 
   const start = () => {
     setTried('trying')
@@ -53,7 +54,7 @@ export function RewardBench({ kept }: { kept: readonly TriedEpisode[] }) {
   return (
     <section className="reward-bench" aria-labelledby="reward-bench-title">
       <h3 id="reward-bench-title">{W.bench}</h3>
-      <p className="note">{step === undefined ? W.noEpisodes : W.benchLead(step, episodes.length)}</p>
+      <p className="note">{step === undefined ? W.noEpisodes(dry) : W.benchLead(step, episodes.length)}</p>
       {own && (
         <p className={waiting ? 'why' : 'note'} data-testid="reward-consent">
           {waiting ? W.notAllowed : W.isAllowed}

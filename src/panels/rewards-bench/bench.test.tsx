@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 /** The bench of reward functions: what it says where there is nothing to try them on, and where one fails. */
+import { act } from 'react'
 import { expect, it } from 'vitest'
 import { OWN_REWARD, type RewardFunc } from '../../core/reward-funcs'
 import { StoresProvider } from '../../store/hooks'
@@ -28,6 +29,17 @@ it('says that there is no episode to try code on, and promises no trial', async 
   expect(page.text('try-rewards')).toBe('Allow this code')
   const other = await open([OWN_REWARD, { name: 'custom', called: 'mine', code: 'const mine = () => []' }], 1)
   expect(other.text('try-rewards')).toBe('Allow this code and try it')
+})
+
+it('says after a dry run that its episodes are not kept, not that none has ended', async () => {
+  const page = await open([OWN_REWARD], 0)
+  const { grpo } = page.stores.setup.getState().config
+  const counts = { solved: 0, outOfTokens: 0, outOfTurns: 0, calls: 2, toolErrors: 0, unparsed: 0, noCall: 0, error: null, tokens: 20 }
+  const report = { ...counts, grpo, rewards: [0, 1], groups: 1, useful: 1, seconds: { sampling: 2, training: 1 }, step: { sampling: 2, training: 1 } }
+  await act(async () => page.stores.guard.tryOut())
+  await page.say({ type: 'dry-run-done', requestId: 1, result: { ok: true, report } })
+  expect(page.text('reward-functions')).toContain('A dry run keeps the figures of its episodes and not the episodes, so there is nothing to try them on.')
+  expect(page.text('reward-functions')).not.toContain('No episode has ended')
 })
 
 it('has no opinions and no sum where a function failed', async () => {
