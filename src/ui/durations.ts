@@ -7,6 +7,8 @@ export const DURATIONS = {
   waitingTick: 250,
   /** Least time between two announcements to a screen reader, unless the phase changes. */
   announce: 10_000,
+  /** How long a sentence must stand before it is measured whether its end is cut: to measure one that changes by the token slows the run. */
+  sentenceSettles: 200,
   /** How long the page says what went on while its tab was hidden. */
   absence: 12_000,
   /** How long "Link copied" stays. */

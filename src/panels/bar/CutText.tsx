@@ -1,6 +1,7 @@
 /** Words that have two lines' room: where they are cut, a press shows all of them, by mouse, touch or keyboard. */
 
-import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useId, useEffect, useRef, useState } from 'react'
+import { DURATIONS } from '../../ui/durations'
 import { S } from '../../ui/strings'
 
 /** `all`: the words of `children` as one text. */
@@ -10,7 +11,7 @@ export function CutText({ all, children }: { all: string; children: ReactNode })
   const text = useRef<HTMLParagraphElement>(null)
   const more = useRef<HTMLButtonElement>(null)
   const [cut, setCut] = useState(false)
-  useLayoutEffect(() => {
+  useEffect(() => {
     const { current } = text
     const place = current?.parentElement
     if (!current || !place) return
@@ -22,11 +23,18 @@ export function CutText({ all, children }: { all: string; children: ReactNode })
       setCut(current.scrollHeight > current.clientHeight + 1)
       if (more.current) more.current.hidden = false
     }
-    look()
-    if (typeof ResizeObserver === 'undefined') return
-    const observer = new ResizeObserver(look)
-    observer.observe(place)
-    return () => observer.disconnect()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const lookSoon = () => {
+      clearTimeout(timer)
+      timer = setTimeout(look, DURATIONS.sentenceSettles)
+    }
+    lookSoon()
+    const observer = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(lookSoon)
+    observer?.observe(place)
+    return () => {
+      clearTimeout(timer)
+      observer?.disconnect()
+    }
   }, [all])
   return (
     <>
