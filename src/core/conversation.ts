@@ -81,10 +81,9 @@ function toolCall({ function: { name, arguments: given } }: z.infer<typeof callS
 /** The first whole number that may have been another when it was read; null without any. No recursion: nobody has limited the levels. */
 function inexactIn(value: unknown): number | null {
   const open = [value]
-  while (open.length > 0) {
-    const each = open.shift()
+  for (const each of open) {
     if (Number.isInteger(each) && !Number.isSafeInteger(each)) return each as number
-    if (typeof each === 'object' && each !== null) open.push(...(Object.values(each) as unknown[]))
+    if (typeof each === 'object' && each !== null) for (const inner of Object.values(each) as unknown[]) open.push(inner)
   }
   return null
 }
